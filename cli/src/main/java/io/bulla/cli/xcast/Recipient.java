@@ -10,6 +10,10 @@ import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.OobNode;
 import io.bulla.runtime.oob.OobNodeBuilder;
 import java.io.IOException;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 
 /// A node that verifies what is broadcast, and tells who broadcast it.
@@ -34,23 +38,35 @@ final class Recipient implements AutoCloseable {
     private final Meters meters;
     private final Consumer<OobNode> death;
     private final Witness witness;
+    private final ThreadFactory threads;
+    // who gets counts, and whether a thread sends them; under the lock of the set
+    private final Set<Integer> askers = new LinkedHashSet<>();
+    private boolean answering;
     // of the handlers' thread
     private boolean asked;
     // the last message, until the origin asks for counts
     private SealedBuffer kept;
 
-    private Recipient(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
+    private Recipient(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness, ThreadFactory threads) {
         this.node = node;
         this.meters = meters;
         this.death = death;
         this.witness = witness;
+        this.threads = threads;
     }
 
     /// Makes a node do this.
     ///
     /// @param death what to do instead when the message is there, to see what a failure looks like; or `null`
     static Recipient of(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness) {
-        Recipient recipient = new Recipient(node, meters, death, witness);
+        return of(node, meters, death, witness, Thread.ofVirtual().factory());
+    }
+
+    /// With threads of the caller's making, for tests.
+    ///
+    /// @param threads for answers
+    static Recipient of(OobNode node, Meters meters, Consumer<OobNode> death, Witness witness, ThreadFactory threads) {
+        Recipient recipient = new Recipient(node, meters, death, witness, threads);
         node.receive(NodeTags.PING, message -> {});
         node.receive(NodeTags.LAUNCH, recipient::launched);
         node.receive(NodeTags.ASK, recipient::asked);
@@ -115,18 +131,61 @@ final class Recipient implements AutoCloseable {
         asked = true;
         giveBack();
         // later: the question itself is held by this handler
-        Thread.startVirtualThread(() -> {
-            try {
-                long open = meters.awaitHandles();
-                send(
-                        asker,
-                        NodeTags.COUNTS,
-                        new ControlMessage.Counts(
-                                node.broadcastSends(), meters.read(), open, node.socketBytes(), ProcessMemory.bytes()));
-            } catch (InterruptedException ending) {
-                Thread.currentThread().interrupt();
+        synchronized (askers) {
+            askers.add(asker);
+            if (!answering) {
+                threads.newThread(this::answerAll).start();
+                answering = true;
             }
-        });
+        }
+    }
+
+    /// By one thread, however often a peer asks; it ends when all have their answers.
+    private void answerAll() {
+        boolean done = false;
+        try {
+            while (isAsked()) {
+                long open = meters.awaitHandles();
+                takeAskers().forEach(asker -> answer(asker, open));
+            }
+            done = true;
+        } catch (InterruptedException ending) {
+            Thread.currentThread().interrupt();
+        } finally {
+            if (!done) {
+                synchronized (askers) {
+                    answering = false;
+                }
+            }
+        }
+    }
+
+    private boolean isAsked() {
+        synchronized (askers) {
+            answering = !askers.isEmpty();
+            return answering;
+        }
+    }
+
+    /// Before they are answered: who has an answer may ask again at once.
+    private List<Integer> takeAskers() {
+        synchronized (askers) {
+            List<Integer> taken = List.copyOf(askers);
+            askers.clear();
+            return taken;
+        }
+    }
+
+    private void answer(int asker, long open) {
+        try {
+            send(
+                    asker,
+                    NodeTags.COUNTS,
+                    new ControlMessage.Counts(
+                            node.broadcastSends(), meters.read(), open, node.socketBytes(), ProcessMemory.bytes()));
+        } catch (RuntimeException closed) {
+            // the node or its memory, meanwhile
+        }
     }
 
     private void looked(Message message) {

@@ -23,8 +23,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -46,7 +44,7 @@ final class Xcast implements AutoCloseable {
     private final EventLoopGroup loops =
             new MultiThreadIoEventLoopGroup(Runtime.getRuntime().availableProcessors(), NioIoHandler.newFactory());
     private final Crew crew;
-    private final BlockingQueue<Event> events = new LinkedBlockingQueue<>();
+    private final LatestQueue<Event> events = new LatestQueue<>();
     // volatile: written by the broadcast alone, read as a snapshot
     private volatile int verified;
     private Security security;
@@ -54,13 +52,40 @@ final class Xcast implements AutoCloseable {
     private StatsLines stats;
 
     /// What the root hears.
-    private sealed interface Event {}
+    private sealed interface Event {
 
-    private record Verified(int rank, String trouble, long nanos) implements Event {}
+        /// What it is the latest of.
+        default Object kind() {
+            return this;
+        }
+    }
 
-    private record Answered(int rank, ControlMessage answer) implements Event {}
+    /// @param what kind of event, or of answer
+    private record OfRank(int rank, Class<?> what) {}
 
-    private record Lost(int rank, String why) implements Event {}
+    private record Verified(int rank, String trouble, long nanos) implements Event {
+
+        @Override
+        public Object kind() {
+            return new OfRank(rank, Verified.class);
+        }
+    }
+
+    private record Answered(int rank, ControlMessage answer) implements Event {
+
+        @Override
+        public Object kind() {
+            return new OfRank(rank, answer.getClass());
+        }
+    }
+
+    private record Lost(int rank, String why) implements Event {
+
+        @Override
+        public Object kind() {
+            return new OfRank(rank, Lost.class);
+        }
+    }
 
     private record Confirmed(BroadcastResult result) implements Event {}
 
@@ -91,7 +116,7 @@ final class Xcast implements AutoCloseable {
             security = crew.rootSecurity();
             root = crew.startRoot(parts.node(ROOT, nodes + 1, security)
                     .loops(loops)
-                    .onPeerLost((peer, cause) -> events.add(new Lost(peer, cause.getMessage()))));
+                    .onPeerLost((peer, cause) -> add(new Lost(peer, cause.getMessage()))));
             root.receive(NodeTags.VERDICT, this::judged);
             root.receive(NodeTags.COUNTS, message -> answered(message, ControlMessage.Counts.of(message)));
             root.receive(NodeTags.MEMORY, message -> answered(message, ControlMessage.Memory.of(message)));
@@ -139,8 +164,7 @@ final class Xcast implements AutoCloseable {
             start = System.nanoTime();
             broadcast = new Broadcast(start, progress);
             root.broadcast(NodeTags.LAUNCH, LaunchMessage.FORMAT, message)
-                    .whenComplete(
-                            (result, why) -> events.add(result == null ? new Failed(why) : new Confirmed(result)));
+                    .whenComplete((result, why) -> add(result == null ? new Failed(why) : new Confirmed(result)));
             // the broadcast's own handle goes at once: the sends have theirs
         }
         try {
@@ -207,11 +231,15 @@ final class Xcast implements AutoCloseable {
     private void judged(Message message) {
         ControlMessage.Verdict verdict = ControlMessage.Verdict.of(message);
         // whatever rank it names: a node speaks for itself
-        events.add(new Verified(message.origin(), verdict.trouble(), System.nanoTime()));
+        add(new Verified(message.origin(), verdict.trouble(), System.nanoTime()));
     }
 
     private void answered(Message message, ControlMessage answer) {
-        events.add(new Answered(message.origin(), answer));
+        add(new Answered(message.origin(), answer));
+    }
+
+    private void add(Event event) {
+        events.put(event.kind(), event);
     }
 
     /// One broadcast, as its verdicts come in.
@@ -238,7 +266,7 @@ final class Xcast implements AutoCloseable {
             progress.verified(0);
             while (verified + lost.size() < nodes) {
                 long until = Math.min(deadline, pingAt);
-                Event event = events.poll(until - System.nanoTime(), TimeUnit.NANOSECONDS);
+                Event event = events.poll(until - System.nanoTime());
                 if (event != null) {
                     heard(event);
                 } else if (until == pingAt) {
@@ -334,7 +362,7 @@ final class Xcast implements AutoCloseable {
         events.clear();
         sendAll(question, rank -> true);
         while (answers.size() < nodes) {
-            switch (events.poll(deadline - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+            switch (events.poll(deadline - System.nanoTime())) {
                 case Answered one
                 when kind.isInstance(one.answer()) -> answers.put(one.rank(), kind.cast(one.answer()));
                 case Lost peer -> throw new IOException(peer.why());
