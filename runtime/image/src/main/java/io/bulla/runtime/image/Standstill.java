@@ -12,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 
 /// Nodes of this process that have no descriptor for a while, and devices that know no memory, so that an
 /// image of the process can be taken.
@@ -114,6 +115,7 @@ public final class Standstill {
     private void stop() throws StandstillException {
         long end = System.nanoTime() + TimeUnit.NANOSECONDS.convert(options.patience());
         List<OobNode> asked = new ArrayList<>(nodes.size());
+        Trouble trouble = new Trouble();
         try {
             suspend(end, asked);
             for (StandstillOptions.Retiring each : options.retiring()) {
@@ -123,9 +125,9 @@ public final class Standstill {
             if (failure instanceof InterruptedException) {
                 Thread.currentThread().interrupt();
             }
-            Trouble trouble = new Trouble();
-            trouble.add("process cannot stand still: nodes=" + ranks(), failure);
+            // first of all: no node stays suspended, whatever the words throw
             goOn(asked, trouble);
+            trouble.addFirst(() -> "process cannot stand still: nodes=" + ranks(), failure);
             throw trouble.exception();
         }
     }
@@ -168,13 +170,13 @@ public final class Standstill {
         } catch (Throwable failure) {
             // its loop may be what does not answer, so nothing waits for it
             Thread.ofVirtual().name("bulla-close-" + node.rank()).start(node::close);
-            trouble.add("node cannot go on, and is closed: rank=" + node.rank(), failure);
+            trouble.add(() -> "node cannot go on, and is closed: rank=" + node.rank(), failure);
             return;
         }
         try {
             options.publish().accept(node, bound);
         } catch (Throwable failure) {
-            trouble.add("address of a node is not published: rank=" + node.rank() + " address=" + bound, failure);
+            trouble.add(() -> "address of a node is not published: rank=" + node.rank() + " address=" + bound, failure);
         }
     }
 
@@ -202,15 +204,20 @@ public final class Standstill {
         return nodes.stream().map(OobNode::rank).toList();
     }
 
-    /// What went wrong, in order.
+    /// What went wrong, in order. Its words are made at the end: those of a failure are foreign code, which may fail.
     private static final class Trouble {
 
-        private final List<String> messages = new ArrayList<>();
+        private final List<Supplier<String>> whats = new ArrayList<>();
         private final List<Throwable> causes = new ArrayList<>();
 
-        void add(String what, Throwable cause) {
-            messages.add(what + " reason=" + reason(cause));
+        void add(Supplier<String> what, Throwable cause) {
+            whats.add(what);
             causes.add(cause);
+        }
+
+        void addFirst(Supplier<String> what, Throwable cause) {
+            whats.addFirst(what);
+            causes.addFirst(cause);
         }
 
         boolean isEmpty() {
@@ -218,6 +225,10 @@ public final class Standstill {
         }
 
         StandstillException exception() {
+            List<String> messages = new ArrayList<>();
+            for (int i = 0; i < causes.size(); i++) {
+                messages.add(whats.get(i).get() + " reason=" + reason(causes.get(i)));
+            }
             StandstillException exception = new StandstillException(String.join("; ", messages), causes.getFirst());
             causes.stream().skip(1).forEach(exception::addSuppressed);
             return exception;
@@ -227,7 +238,11 @@ public final class Standstill {
             if (failure instanceof TimeoutException) {
                 return "no answer of the event loop within the patience";
             }
-            return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+            try {
+                return failure.getMessage() == null ? failure.toString() : failure.getMessage();
+            } catch (Throwable withoutWords) {
+                return failure.getClass().getName();
+            }
         }
     }
 }

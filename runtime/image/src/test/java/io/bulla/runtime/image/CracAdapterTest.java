@@ -211,6 +211,58 @@ class CracAdapterTest {
         }
     }
 
+    /// Of a program whose words fail, too, as in a full heap.
+    private static final class Wordless extends RuntimeException {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public String getMessage() {
+            throw new OutOfMemoryError("words");
+        }
+    }
+
+    @Test
+    void failureThatHasNoWordsStopsTheCheckpointAndTheNodesGoOn() throws Exception {
+        CracAdapter adapter = adapter(StandstillOptions.DEFAULT.retire(patience -> {
+            throw new Wordless();
+        }));
+        pair.sendBothWays(SENDS);
+        assertEquals(
+                "process cannot stand still: nodes=[0, 1] reason=" + Wordless.class.getName(),
+                refusal(() -> adapter.beforeCheckpoint(context)));
+        pair.allArriveOnce();
+    }
+
+    @Test
+    void nodeWhoseFailureHasNoWordsDoesNotKeepTheOtherOne() throws Exception {
+        CracAdapter adapter = adapter(StandstillOptions.DEFAULT.publish((node, address) -> {
+            throw new Wordless();
+        }));
+        adapter.beforeCheckpoint(context);
+        String rest = " reason=" + Wordless.class.getName();
+        assertEquals(
+                "address of a node is not published: rank=0 address=" + pair.addresses.get(0) + rest
+                        + "; address of a node is not published: rank=1 address=" + pair.addresses.get(1) + rest,
+                refusal(() -> adapter.afterRestore(context)));
+    }
+
+    private interface Hook {
+        void run() throws Exception;
+    }
+
+    /// Errors among them, which JUnit would take for its own.
+    private static String refusal(Hook hook) {
+        try {
+            hook.run();
+            return "none";
+        } catch (CheckpointException | RestoreException refused) {
+            return refused.getMessage();
+        } catch (Throwable other) {
+            return other.getClass().getName();
+        }
+    }
+
     @Test
     void hooksOutOfTurnAreHarmless() throws Exception {
         CracAdapter adapter = adapter(StandstillOptions.DEFAULT);
