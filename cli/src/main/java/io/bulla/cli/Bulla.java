@@ -54,6 +54,16 @@ public final class Bulla implements Runnable {
     }
 
     static int run(String[] args, PrintWriter out, PrintWriter err) {
+        try {
+            return execute(args, out, err);
+        } finally {
+            // what has no line's end is in a buffer still
+            out.flush();
+            err.flush();
+        }
+    }
+
+    private static int execute(String[] args, PrintWriter out, PrintWriter err) {
         Bulla bulla = new Bulla();
         return new CommandLine(bulla)
                 .setOut(out)

@@ -15,7 +15,9 @@ import io.bulla.runtime.checkpoint.FolderStore;
 import io.bulla.runtime.checkpoint.RankImage;
 import io.bulla.runtime.oob.Message;
 import io.bulla.runtime.oob.cut.NodeCut;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -107,6 +109,23 @@ class CheckpointCommandTest {
                                       7    "a"
                                     10 bytes, PMIX_4
                                 """.indent(0)), items::out);
+    }
+
+    /// Its tree of items has no line's end of its own, which would flush a process' output.
+    @Test
+    void lastMessageIsShownToItsEnd() throws IOException {
+        try (ArenaSource memory = ArenaSource.create()) {
+            Message last = new Message(0, 7, Optional.of(WireFormat.PMIX_4_DESCRIBED), packed(memory));
+            CheckpointArchive archive = CheckpointArchive.of(FolderStore.of(folder));
+            try (RankImage image =
+                    new RankImage(new NodeCut(0, 1, List.of(), List.of(last), List.of()), new TreeMap<>())) {
+                archive.publish(new CheckpointManifest(1, Instant.now(), List.of(archive.write(1, image))));
+            }
+        }
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        PrintWriter out = new PrintWriter(bytes, true);
+        assertEquals(0, Bulla.run(new String[] {"checkpoint", "show", "--items", folder.toString()}, out, out));
+        assertTrue(bytes.toString().endsWith("    \"a\"\n"), bytes::toString);
     }
 
     @Test
