@@ -93,10 +93,10 @@ final class CertCommand implements Callable<Integer> {
     /// All files or none: they are written beside the folder, which then gets its name.
     private void writeAll(CertificateAuthority authority) throws IOException {
         Path parent = out.toAbsolutePath().getParent();
-        TrialCertificates fresh = new TrialCertificates(Files.createTempDirectory(parent, ".bulla-cert"));
+        TrialCertificates fresh = TrialCertificates.hidden(parent);
         try {
             fresh.write(authority, nodes);
-            Files.move(fresh.folder(), out);
+            fresh.moveTo(out);
         } catch (Throwable failure) {
             fresh.close();
             throw failure;

@@ -97,6 +97,27 @@ class CertTest {
     }
 
     @Test
+    void signalLeavesNoKey() throws Exception {
+        Path trial = Files.createDirectory(folder.resolve("trial"));
+        // more than it can make before the signal
+        Process cert = NodeProcess.start(List.of("cert", "--nodes=1000000", "--out=" + trial.resolve("certs")))
+                .process();
+        while (!hasKey(trial) && cert.isAlive()) {
+            Thread.sleep(5);
+        }
+        cert.destroy();
+        assertTrue(cert.waitFor(60, TimeUnit.SECONDS));
+        assertEquals(128 + 15, cert.exitValue());
+        assertEquals(List.of(), names(trial));
+    }
+
+    private static boolean hasKey(Path trial) throws IOException {
+        try (Stream<Path> folders = Files.list(trial)) {
+            return folders.anyMatch(each -> Files.exists(each.resolve("rank-0.key")));
+        }
+    }
+
+    @Test
     void wrongOptionsAreNamed() {
         Path other = folder.resolve("other");
         Ran.refused("--days must be at least 1: given=0", "cert", "--days=0", "--out=" + other);
