@@ -60,6 +60,29 @@ class NodeTest {
     }
 
     @Test
+    void processesWhoseJvmsSayMoreAreFound() throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "--enable-native-access=ALL-UNNAMED",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Bulla.class.getName(),
+                "xcast",
+                "--processes=1",
+                "--timeout=60",
+                file.toString());
+        builder.environment().put("JAVA_TOOL_OPTIONS", "-Xlog:gc");
+        Process bulla = builder.redirectErrorStream(true).start();
+        started.add(bulla);
+        String said = new String(bulla.getInputStream().readAllBytes());
+        assertEquals(0, bulla.waitFor(), said);
+        assertTrue(said.contains("[gc]"), said);
+        assertTrue(said.contains(" verified=1 "), said);
+    }
+
+    @Test
     void processesOfOneHostBorrowTheMessage() {
         Ran ran = Ran.bulla("xcast", "--processes=3", "--repeat=3", file.toString());
         assertEquals(0, ran.status(), ran::err);

@@ -140,11 +140,14 @@ final class ProcessCrew implements Crew {
 
     private InetSocketAddress listening(int index) throws IOException, InterruptedException {
         while (true) {
-            List<String> said = children.said(index);
-            if (!said.isEmpty() && said.getFirst().contains(NodeCommand.LISTENING)) {
-                String words = said.getFirst();
-                int start = words.indexOf(NodeCommand.LISTENING) + NodeCommand.LISTENING.length();
-                return PeersFile.address(words.substring(start, words.indexOf(' ', start)));
+            // not always the first line: a JVM may say something before, as by JAVA_TOOL_OPTIONS=-Xlog:gc
+            for (String line : children.said(index)) {
+                int found = line.indexOf(NodeCommand.LISTENING);
+                int start = found + NodeCommand.LISTENING.length();
+                int end = line.indexOf(' ', start);
+                if (found >= 0 && end > start) {
+                    return PeersFile.address(line.substring(start, end));
+                }
             }
             children.checkAllAlive();
             Thread.sleep(LOOK_MILLIS);
