@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.UndeclaredThrowableException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -125,7 +126,7 @@ final class OtherJvm implements AutoCloseable {
                 && !own.get().equals("root")) {
             throw new IOException("process of another user: pid=" + pid + " user=" + user.get() + " own=" + own.get());
         }
-        if (!mayBeJvm(pid)) {
+        if (!mayBeJvm(pid, Path.of("/proc", Long.toString(pid), "maps"))) {
             throw new IOException("not a JVM: pid=" + pid
                     + process.info()
                             .command()
@@ -135,15 +136,20 @@ final class OtherJvm implements AutoCloseable {
     }
 
     /// To attach sends a signal first, which ends some programs that are no JVM.
-    private static boolean mayBeJvm(long pid) throws IOException {
-        Path maps = Path.of("/proc", Long.toString(pid), "maps");
+    ///
+    /// @param maps files that it has mapped; one that was replaced since, as by an update, is `(deleted)`
+    static boolean mayBeJvm(long pid, Path maps) throws IOException {
         if (!Files.isReadable(maps)) {
             return true;
         }
         try (Stream<String> lines = Files.lines(maps, StandardCharsets.ISO_8859_1)) {
-            return lines.anyMatch(line -> line.endsWith("/libjvm.so"));
-        } catch (IOException | UncheckedIOException gone) {
-            throw ended(pid, gone);
+            return lines.anyMatch(line -> line.endsWith("/libjvm.so") || line.endsWith("/libjvm.so (deleted)"));
+        } catch (AccessDeniedException denied) {
+            throw cannotLook(pid, "not allowed", denied);
+        } catch (IOException failure) {
+            throw cannotLook(pid, why(failure), failure);
+        } catch (UncheckedIOException failure) {
+            throw cannotLook(pid, why(failure.getCause()), failure);
         }
     }
 
@@ -181,6 +187,12 @@ final class OtherJvm implements AutoCloseable {
                     ? new IOException("JVM does not answer: pid=" + pid + " " + why(failure), failure)
                     : ended(pid, failure);
         }
+    }
+
+    private static IOException cannotLook(long pid, String reason, Exception cause) {
+        return isAlive(pid)
+                ? new IOException("cannot look at process: pid=" + pid + " reason=" + reason, cause)
+                : ended(pid, cause);
     }
 
     private static IOException ended(long pid, Throwable cause) {
