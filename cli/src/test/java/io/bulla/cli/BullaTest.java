@@ -126,6 +126,22 @@ class BullaTest {
     }
 
     @Test
+    void portsAreCountedForNodesThatAreStartedHere() {
+        Path nowhere = folder.resolve("nowhere");
+        run("xcast", "--peers=dns:bulla-{rank}.bulla:7000", "--nodes=70000", "--plaintext", nowhere.toString());
+        assertEquals("bulla: cannot read " + nowhere + ": no such file", err.strip());
+        String[] many = {"--nodes=70000", "--nodes=2147483647", "--processes=2147483647"};
+        for (String nodes : many) {
+            Ran.refused(
+                    "--port does not leave a port for every node: port=1 nodes=" + nodes.replaceAll("\\D", ""),
+                    "xcast",
+                    "--port=1",
+                    nodes,
+                    file.toString());
+        }
+    }
+
+    @Test
     void portsAreFreeAfterwards() throws IOException {
         for (int i = 0; i < 2; i++) {
             assertEquals(0, run("xcast", "--nodes=2", "--port=21170", file.toString()), () -> err);

@@ -312,7 +312,8 @@ public final class XcastCommand implements Callable<Integer> {
         }
         Usage.atLeast(spec, "--repeat", 1, run.repeat);
         Usage.atLeast(spec, "--timeout", 1, run.timeoutSeconds);
-        if (where.port < 0 || where.port + nodes() > 65535) {
+        boolean startsThem = where.peers == null && !where.pmix;
+        if (where.port < 0 || startsThem && (long) where.port + nodes() > 65535) {
             throw Usage.error(
                     spec, "--port does not leave a port for every node: port=" + where.port + " nodes=" + nodes());
         }
