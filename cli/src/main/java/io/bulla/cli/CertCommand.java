@@ -10,6 +10,7 @@ import java.io.PrintWriter;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
@@ -93,6 +94,9 @@ final class CertCommand implements Callable<Integer> {
     /// All files or none: they are written beside the folder, which then gets its name.
     private void writeAll(CertificateAuthority authority) throws IOException {
         Path parent = out.toAbsolutePath().getParent();
+        if (!Files.isDirectory(parent)) {
+            throw new NoSuchFileException("no such folder: parent=" + out.getParent() + " out=" + out);
+        }
         TrialCertificates fresh = TrialCertificates.hidden(parent);
         try {
             fresh.write(authority, nodes);

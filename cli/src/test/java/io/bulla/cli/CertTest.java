@@ -129,7 +129,11 @@ class CertTest {
                 "--job=a/b",
                 "--out=" + other);
         Ran.refused("Missing required option: '--out=DIR'", "cert");
-        assertEquals(1, Ran.bulla("cert", "--out=" + folder.resolve("no/such")).status());
+        Ran nowhere = Ran.bulla("cert", "--out=" + folder.resolve("no/such"));
+        assertEquals(1, nowhere.status());
+        assertEquals(
+                "bulla: no such folder: parent=" + folder.resolve("no") + " out=" + folder.resolve("no/such") + "\n",
+                nowhere.err());
         assertFalse(Files.exists(other));
     }
 
