@@ -54,8 +54,12 @@ public final class Bulla implements Runnable {
     }
 
     static int run(String[] args, PrintWriter out, PrintWriter err) {
+        Bulla bulla = new Bulla();
         try {
-            return execute(args, out, err);
+            return bulla.execute(args, out, err);
+        } catch (Error failure) {
+            bulla.say(failure, failure.toString(), err);
+            return 1;
         } finally {
             // what has no line's end is in a buffer still
             out.flush();
@@ -63,28 +67,31 @@ public final class Bulla implements Runnable {
         }
     }
 
-    private static int execute(String[] args, PrintWriter out, PrintWriter err) {
-        Bulla bulla = new Bulla();
-        return new CommandLine(bulla)
+    private int execute(String[] args, PrintWriter out, PrintWriter err) {
+        return new CommandLine(this)
                 .setOut(out)
                 .setErr(err)
                 .setCaseInsensitiveEnumValuesAllowed(true)
                 .setParameterExceptionHandler((wrong, given) -> {
-                    err.println("bulla: " + firstLine(wrong) + suggestion(wrong));
+                    err.println("bulla: " + firstLine(message(wrong)) + suggestion(wrong));
                     err.println("bulla: see "
                             + wrong.getCommandLine().getCommandSpec().qualifiedName() + " --help");
                     return 2;
                 })
                 .setExecutionExceptionHandler((failure, command, parsed) -> {
-                    if (!Children.wasInterrupted()) {
-                        err.println("bulla: " + firstLine(failure));
-                    }
-                    if (bulla.debug) {
-                        failure.printStackTrace(err);
-                    }
+                    say(failure, message(failure), err);
                     return 1;
                 })
                 .execute(args);
+    }
+
+    private void say(Throwable failure, String words, PrintWriter err) {
+        if (!Children.wasInterrupted()) {
+            err.println("bulla: " + firstLine(words));
+        }
+        if (debug) {
+            failure.printStackTrace(err);
+        }
     }
 
     private static String suggestion(Exception wrong) {
@@ -93,11 +100,12 @@ public final class Bulla implements Runnable {
         return similar.isEmpty() ? "" : "; did you mean " + String.join(" or ", similar) + "?";
     }
 
-    private static String firstLine(Throwable failure) {
-        String message = failure.getMessage();
-        return message == null
-                ? failure.getClass().getSimpleName()
-                : message.lines().findFirst().orElse("");
+    private static String message(Throwable failure) {
+        return failure.getMessage() == null ? failure.getClass().getSimpleName() : failure.getMessage();
+    }
+
+    private static String firstLine(String words) {
+        return words.lines().findFirst().orElse("");
     }
 
     @Override

@@ -66,9 +66,7 @@ final class CertCommand implements Callable<Integer> {
     public Integer call() throws IOException {
         Usage.atLeast(spec, "--nodes", 0, nodes);
         Usage.atLeast(spec, "--days", 1, days);
-        if (days > MOST_DAYS) {
-            throw Usage.error(spec, "--days must be at most " + MOST_DAYS + ": given=" + days);
-        }
+        Usage.atMost(spec, "--days", MOST_DAYS, days);
         Instant now = Instant.now().truncatedTo(ChronoUnit.SECONDS);
         Instant until = now.plus(Duration.ofDays(days));
         CertificateAuthority authority =

@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.IOException;
+import java.io.PrintWriter;
 import java.io.RandomAccessFile;
+import java.io.StringWriter;
+import java.io.Writer;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Files;
@@ -147,6 +150,25 @@ class BullaTest {
             assertEquals(0, run("xcast", "--nodes=2", "--port=21170", file.toString()), () -> err);
         }
         new ServerSocket(21171, 1, InetAddress.getLoopbackAddress()).close();
+    }
+
+    @Test
+    void errorOfTheJvmHasOneLine() {
+        PrintWriter full = new PrintWriter(Writer.nullWriter()) {
+            @Override
+            public void println(String line) {
+                throw new InternalError("of a test");
+            }
+        };
+        for (boolean debug : new boolean[] {false, true}) {
+            StringWriter said = new StringWriter();
+            String[] words = {"xcast", "--nodes=1", "--debug=" + debug, file.toString()};
+            assertEquals(1, Bulla.run(words, full, new PrintWriter(said)));
+            assertEquals(
+                    "bulla: java.lang.InternalError: of a test",
+                    said.toString().lines().findFirst().orElse(""));
+            assertEquals(debug, said.toString().lines().count() > 1, said::toString);
+        }
     }
 
     @Test

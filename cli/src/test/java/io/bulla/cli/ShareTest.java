@@ -241,6 +241,13 @@ class ShareTest {
     void usageErrorsHaveStatusTwo() {
         Ran.refused("--processes must be at least 1: given=0", "share", "--processes=0", file.toString());
         Ran.refused("--rounds must be at least 1: given=0", "share", "--rounds=0", file.toString());
+        Ran.refused(
+                "--processes must be at most 10000: given=2147483647",
+                "share",
+                "--processes=2147483647",
+                file.toString());
+        Ran.refused(
+                "--rounds must be at most 1000000: given=2147483647", "share", "--rounds=2147483647", file.toString());
         Ran.refused("--timeout must be at least 1: given=0", "share", "--timeout=0", file.toString());
         Ran.refused(
                 "--fail-process is not a process: fail-process=17 processes=16",

@@ -25,6 +25,11 @@ import picocli.CommandLine.Spec;
         })
 public final class ShareCommand implements Callable<Integer> {
 
+    // more than a host has memory for: each is a JVM
+    private static final int MOST_PROCESSES = 10_000;
+    // days, and a figure of each is kept
+    private static final int MOST_ROUNDS = 1_000_000;
+
     @Spec
     CommandSpec spec;
 
@@ -70,7 +75,9 @@ public final class ShareCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         Usage.atLeast(spec, "--processes", 1, processes);
+        Usage.atMost(spec, "--processes", MOST_PROCESSES, processes);
         Usage.atLeast(spec, "--rounds", 1, rounds);
+        Usage.atMost(spec, "--rounds", MOST_ROUNDS, rounds);
         Usage.atLeast(spec, "--timeout", 1, timeoutSeconds);
         if (failProcess < 0 || failProcess > processes) {
             throw Usage.error(

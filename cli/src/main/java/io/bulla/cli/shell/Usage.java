@@ -43,4 +43,10 @@ public final class Usage {
             throw error(command, option + " must be at least " + least + ": given=" + given);
         }
     }
+
+    public static void atMost(CommandSpec command, String option, long most, long given) {
+        if (given > most) {
+            throw error(command, option + " must be at most " + most + ": given=" + given);
+        }
+    }
 }
