@@ -105,8 +105,7 @@ class CallingSourceTest {
         assertEquals(REGION + 4, builder.byteSize());
         builder.record(4).putInt(9).end();
         sealed.add(builder.seal());
-        assertEquals(
-                9, BufferReader.of(sealed.getFirst()).skip(REGION - 4 + 8).getInt());
+        assertEquals(9, BufferReader.of(sealed.getFirst()).skip(REGION - 4 + 8).getInt());
     }
 
     @Test

@@ -78,8 +78,8 @@ public final class Fanout implements AutoCloseable {
     /// @param message an open handle, which stays open; it may be closed as soon as this returns
     /// @return the number of subscribers at the time
     /// @throws io.bulla.buffer.ReleasedBufferException if `message` is closed; no subscriber got it
-    /// @throws IllegalStateException if the fan-out is completed or closed; or from within such a call, if as much waits
-    ///     for its turn as in 16 queues of subscribers, and at least 1,024 messages or 64 MiB
+    /// @throws IllegalStateException if the fan-out is completed or closed; or from within such a call, if as much
+    ///     waits for its turn as in 16 queues of subscribers, and at least 1,024 messages or 64 MiB
     /// @throws InterruptedException if the thread was interrupted while it waited for another publisher, or for a
     ///     subscriber to have room ([SlowPolicy#WAIT]); no subscriber got the message
     /// @throws Error of a send, such as for want of heap, after every other subscriber got the message

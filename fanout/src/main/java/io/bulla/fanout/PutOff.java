@@ -51,7 +51,8 @@ final class PutOff {
 
     PutOff(Bound bound) {
         this.mostMessages = Math.max(MESSAGES, (long) TIMES * bound.messages());
-        this.mostBytes = bound.bytes() > Long.MAX_VALUE / TIMES ? Long.MAX_VALUE : Math.max(BYTES, TIMES * bound.bytes());
+        this.mostBytes =
+                bound.bytes() > Long.MAX_VALUE / TIMES ? Long.MAX_VALUE : Math.max(BYTES, TIMES * bound.bytes());
     }
 
     /// Adds a message; one that waits alone has room, whatever its size.

@@ -176,7 +176,9 @@ class HostileCodecTest {
             }
         };
         RuntimeException thrown = packingFails(pairs, THREE);
-        assertInstanceOf(EOFException.class, assertInstanceOf(IllegalStateException.class, thrown).getCause());
+        assertInstanceOf(
+                EOFException.class,
+                assertInstanceOf(IllegalStateException.class, thrown).getCause());
     }
 
     @Test

@@ -213,7 +213,10 @@ public final class LeaseLedger implements LeaseTrace {
         }
         Map<String, Sum> byTag = new HashMap<>();
         for (Holder one : open()) {
-            byTag.merge(one.tag == null ? "null" : TagText.of(one.tag), new Sum(0, 0, 0).with(one), (sum, first) -> sum.with(one));
+            byTag.merge(
+                    one.tag == null ? "null" : TagText.of(one.tag),
+                    new Sum(0, 0, 0).with(one),
+                    (sum, first) -> sum.with(one));
         }
         return byTag.entrySet().stream()
                 .sorted(Comparator.comparingLong(tag -> -tag.getValue().size))

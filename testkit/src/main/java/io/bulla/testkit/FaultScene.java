@@ -328,7 +328,8 @@ public final class FaultScene {
     /// Watches the buffers of a result, as they are: alone, or in an array, a list or an `Optional`.
     void watchAll(@Nullable Object result) {
         switch (result) {
-            case SealedBuffer buffer when buffer.isOpen() && watched.stream().noneMatch(one -> one.handle() == buffer) ->
+            case SealedBuffer buffer
+            when buffer.isOpen() && watched.stream().noneMatch(one -> one.handle() == buffer) ->
                 watch(buffer, NinePromises.bytesOf(buffer.iovec()), false);
             case Object[] several -> Arrays.asList(several).forEach(this::watchAll);
             case List<?> several -> several.forEach(this::watchAll);

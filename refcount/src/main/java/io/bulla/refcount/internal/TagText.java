@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package io.bulla.refcount.internal;
 
-/// The text of a tag, which is an object of the program's: to make it may throw, and must not hide what is said with it.
+/// The text of a tag, which is an object of the program's: to make it may throw, and must not hide what is said with
+/// it.
 public final class TagText {
 
     private TagText() {}

@@ -219,7 +219,9 @@ class PlantedViolationsTest {
     @Test
     void otherResultInAMapASetOrAByteBufferIsFound() {
         List<IntFunction<Object>> results = List.of(
-                n -> Map.of("runs", n), n -> Set.of(n), n -> ByteBuffer.allocate(4).putInt(0, n));
+                n -> Map.of("runs", n),
+                n -> Set.of(n),
+                n -> ByteBuffer.allocate(4).putInt(0, n));
         for (IntFunction<Object> result : results) {
             assertOnly(Promise.TRANSACTIONAL, scene -> {
                 int[] runs = {0};

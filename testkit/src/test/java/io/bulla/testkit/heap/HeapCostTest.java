@@ -24,8 +24,8 @@ class HeapCostTest {
     }
 
     private String failure(ThreadFactory threads) {
-        AssertionError failure = assertThrows(
-                AssertionError.class, () -> HeapCost.atMost(0, threads, () -> last = new byte[1000]));
+        AssertionError failure =
+                assertThrows(AssertionError.class, () -> HeapCost.atMost(0, threads, () -> last = new byte[1000]));
         return String.valueOf(failure.getMessage());
     }
 }

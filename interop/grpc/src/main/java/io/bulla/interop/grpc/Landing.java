@@ -78,8 +78,8 @@ final class Landing {
         return parts.size() == 1 ? SealedBuffer.adopt(first, giveBack) : joined(parts, giveBack);
     }
 
-    /// @return none if the stream does not show its parts, as where a peer has sent an empty one among them (an HTTP/2
-    ///     frame of no bytes): gRPC shows nothing then, and nothing behind it
+    /// @return none if the stream does not show its parts, as where a peer has sent an empty one among them (an
+    ///     HTTP/2 frame of no bytes): gRPC shows nothing then, and nothing behind it
     private static List<ByteBuffer> parts(InputStream owned) throws IOException {
         List<ByteBuffer> parts = new ArrayList<>(2);
         while (owned.available() > 0) {

@@ -49,7 +49,8 @@ final class SentStreams {
     }
 
     /// The call is over, but a receiver in the same process may have some of it, and not have parsed it yet: what is
-    /// open is closed when neither gRPC nor the receiver has it any more, what comes later at once. Where there is no
+    /// open is closed when neither gRPC nor the receiver has it any more, what comes later at once. Where there is
+    no
     /// heap to wait for that, it is closed at once.
     void closeForgotten(CallTotals totals) {
         @Nullable Throwable failure = null;

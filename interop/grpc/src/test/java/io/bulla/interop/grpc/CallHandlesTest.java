@@ -438,7 +438,9 @@ class CallHandlesTest {
 
     private static ServerServiceDefinition served(
             MethodDescriptor<SealedBuffer, SealedBuffer> method, ServerCallHandler<SealedBuffer, SealedBuffer> by) {
-        return ServerServiceDefinition.builder(Feed.SERVICE).addMethod(method, by).build();
+        return ServerServiceDefinition.builder(Feed.SERVICE)
+                .addMethod(method, by)
+                .build();
     }
 
     /// @param untilItIsOver sends a message, and waits for the deadline, before the client's executor comes to either
