@@ -48,10 +48,9 @@ final class SentStreams {
         return open.pollFirst();
     }
 
-    /// The call is over, but a receiver in the same process may have some of it, and not have parsed it yet: what is
-    /// open is closed when neither gRPC nor the receiver has it any more, what comes later at once. Where there is
-    no
-    /// heap to wait for that, it is closed at once.
+    /// The call is over, but a receiver in the same process may have some of it, and not have parsed it yet: what
+    /// is open is closed when neither gRPC nor the receiver has it any more, what comes later at once. Where there
+    /// is no heap to wait for that, it is closed at once.
     void closeForgotten(CallTotals totals) {
         @Nullable Throwable failure = null;
         for (@Nullable SealedStream stream = next(); stream != null; stream = next()) {

@@ -401,7 +401,9 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         if (event instanceof IdleStateEvent idle) {
             if (idle.state() == IdleState.READER_IDLE) {
                 to.close();
-            } else if (idle.state() == IdleState.WRITER_IDLE && over == null && to.channel().isWritable()) {
+            } else if (idle.state() == IdleState.WRITER_IDLE
+                    && over == null
+                    && to.channel().isWritable()) {
                 // or they would pile up for a client that reads nothing
                 to.writeAndFlush(new PingWebSocketFrame());
             }

@@ -56,9 +56,9 @@ public final class SharedDeflate implements WebSocketServerExtensionHandshaker {
 
     /// For one server or many: it has no state.
     ///
-    /// @param longest the most bytes that a frame of a client's may have once it is decompressed: one that is longer
-    ///     by more than 1 KiB, the room that Netty's decompressor asks for, ends its connection. A message may come
-    ///     in several frames: `WebSocketFrameAggregator` bounds it as a whole
+    /// @param longest the most bytes that a frame of a client's may have once it is decompressed: one that is
+    ///     longer by more than 1 KiB, the room that Netty's decompressor asks for, ends its connection. A message
+    ///     may come in several frames: `WebSocketFrameAggregator` bounds it as a whole
     /// @return a handshaker for `WebSocketServerExtensionHandler`
     /// @throws IllegalArgumentException if it is less than 1
     public static SharedDeflate upTo(int longest) {

@@ -208,8 +208,7 @@ class SubscribedChannelsTest {
         gone.close();
         PreparedMessageHandler handler = new PreparedMessageHandler();
         gone.pipeline().addLast(handler);
-        assertInstanceOf(
-                End.Left.class, handler.subscribe(fanout::subscribe).why());
+        assertInstanceOf(End.Left.class, handler.subscribe(fanout::subscribe).why());
         publish(fanout, 7);
         assertEquals(0, fanout.figures().subscribers());
         try (PreparedMessage message = messages.text(text(7))) {

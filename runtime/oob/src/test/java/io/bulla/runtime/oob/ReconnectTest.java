@@ -134,7 +134,8 @@ class ReconnectTest {
             Send first = cluster.send(0, 1, 1, SHORT);
             Send second = cluster.send(1, 0, 2, SHORT);
             assertEquals(
-                    Delivery.Status.ACKNOWLEDGED, second.get(1, TimeUnit.MINUTES).status());
+                    Delivery.Status.ACKNOWLEDGED,
+                    second.get(1, TimeUnit.MINUTES).status());
             assertEquals(
                     Delivery.Status.ACKNOWLEDGED, first.get(1, TimeUnit.MINUTES).status());
             assertNull(cluster.lost.poll());
