@@ -33,7 +33,7 @@ abstract sealed class WritableRegions permits BufferBuilder {
     static final long FIRST = 256;
 
     private static final long NO_ROOM = 1L << 62;
-    // a capacity: less than 0, which says that a region has to be asked for its memory again
+    // the capacity within a call of the source: no record finds room, for the memory may move beneath it
     private static final long HIDDEN = -1;
     private static final long GROWTH = 4;
     private static final long LARGEST = 1 << 20;
@@ -287,18 +287,9 @@ abstract sealed class WritableRegions permits BufferBuilder {
         }
     }
 
-    /// No record finds room from within a call of the source: the memory may move beneath it.
-    private long hideRoom() {
-        long room = capacity;
-        capacity = HIDDEN;
-        return room;
-    }
-
+    /// Unless the call has ended the builder, or gone back to the region before.
     private void showRoom(long room) {
-        // or the call has ended the builder, or gone back to the region before
-        if (capacity == HIDDEN) {
-            capacity = room;
-        }
+        capacity = capacity == HIDDEN ? room : capacity;
     }
 
     private void grow(int bytes) {
@@ -316,7 +307,8 @@ abstract sealed class WritableRegions permits BufferBuilder {
 
     private boolean growRegion(Region last, int bytes) {
         long wanted = Math.max(used + bytes, Math.min(nextCapacity, capacity + LARGEST));
-        long room = hideRoom();
+        long room = capacity;
+        capacity = HIDDEN;
         @Nullable Region grown;
         try {
             grown = source.grow(last, wanted);
@@ -378,7 +370,8 @@ abstract sealed class WritableRegions permits BufferBuilder {
         long wanted = Math.max(nextCapacity, bytes);
         Region fresh;
         MemorySegment opened;
-        long room = hideRoom();
+        long room = capacity;
+        capacity = HIDDEN;
         try {
             fresh = source.allocate(wanted);
             opened = opened(fresh, bytes, behind);

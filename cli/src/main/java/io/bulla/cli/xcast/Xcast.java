@@ -5,6 +5,7 @@ import io.bulla.buffer.BufferBuilder;
 import io.bulla.buffer.SealedBuffer;
 import io.bulla.cli.report.Progress;
 import io.bulla.cli.report.Report;
+import io.bulla.cli.shell.LatestQueue;
 import io.bulla.cli.shell.NodeTags;
 import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.Message;

@@ -6,6 +6,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelPromise;
 import io.netty.handler.codec.http.websocketx.CloseWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.PongWebSocketFrame;
+import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.util.ReferenceCountUtil;
 import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
@@ -22,9 +23,21 @@ final class LatestPong extends ChannelDuplexHandler {
     // the event loop's
     private @Nullable Kept kept;
 
-    /// @param onClose runs before a close frame goes out
-    LatestPong(Runnable onClose) {
+    private LatestPong(Runnable onClose) {
         this.onClose = onClose;
+    }
+
+    /// Adds one, on the thread of the handler that it is of, which may be another one than the channel's: a close
+    /// frame ends what waits there.
+    ///
+    /// @param of that handler
+    /// @param onClose runs before a close frame goes out
+    @SuppressWarnings("deprecation") // as is what puts a handler on such a thread
+    static LatestPong install(ChannelHandlerContext of, Runnable onClose) {
+        LatestPong fresh = new LatestPong(onClose);
+        ChannelHandlerContext answers = of.pipeline().context(WebSocketServerProtocolHandler.class);
+        of.pipeline().addBefore(of.executor(), (answers == null ? of : answers).name(), null, fresh);
+        return fresh;
     }
 
     @Override

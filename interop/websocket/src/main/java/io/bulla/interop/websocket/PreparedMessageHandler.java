@@ -17,12 +17,9 @@ import io.netty.handler.codec.http.websocketx.PingWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.PongWebSocketFrame;
 import io.netty.handler.codec.http.websocketx.WebSocketCloseStatus;
 import io.netty.handler.codec.http.websocketx.WebSocketFrame;
-import io.netty.handler.codec.http.websocketx.WebSocketFrameEncoder;
-import io.netty.handler.codec.http.websocketx.WebSocketServerProtocolHandler;
 import io.netty.handler.timeout.IdleState;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.util.AttributeKey;
-import io.netty.util.concurrent.EventExecutor;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.Deque;
@@ -97,16 +94,14 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     // while this is in a pipeline
     private @Nullable LatestPong pongs;
     private boolean pumping;
-    private @Nullable ChannelHandlerContext encoder;
+    private final EncoderPlace encoder = new EncoderPlace();
     // a close that waits for what is before it
     private @Nullable Runnable finish;
     private @Nullable Throwable over;
     private boolean closeIsSaid;
 
     /// For one channel.
-    public PreparedMessageHandler() {
-        // what it needs it gets when it is added
-    }
+    public PreparedMessageHandler() {}
 
     /// The handler of a channel.
     ///
@@ -134,7 +129,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         boolean onLoop = to.executor().inEventLoop();
         if (onLoop && over == null && waiting.isEmpty() && form.isOneFrame()) {
             // what most are: no handle but that of the bytes
-            return encoder(to).writeAndFlush(form.bytes(), promise);
+            return encoder.of(to).writeAndFlush(form.bytes(), promise);
         }
         Waiting.Prepared waits = Waiting.Prepared.of(form.share(), promise);
         if (onLoop) {
@@ -300,26 +295,11 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         return to;
     }
 
-    /// Where bytes go out that are frames already: handlers of the codec would each look at their type. Where there
-    /// is no encoder, or another thread runs it, that is this handler's own place. On the loop.
-    private ChannelHandlerContext encoder(ChannelHandlerContext to) {
-        ChannelHandlerContext known = encoder;
-        if (known != null && !known.isRemoved()) {
-            return known;
-        }
-        ChannelHandlerContext found = to.pipeline().context(WebSocketFrameEncoder.class);
-        if (found == null || found.executor() != to.executor()) {
-            return to;
-        }
-        encoder = found;
-        return found;
-    }
-
     private void begin(ChannelHandlerContext to, Waiting.Prepared message) {
         if (over != null) {
             message.fail(over);
         } else if (waiting.isEmpty() && message.isOneFrame()) {
-            message.writeNext(to, encoder(to));
+            message.writeNext(to, encoder.of(to));
             to.flush();
         } else {
             Waiting.add(waiting, message);
@@ -336,7 +316,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         try {
             while (!waiting.isEmpty() && to.channel().isWritable()) {
                 Waiting head = waiting.getFirst();
-                if (head.writeNext(to, encoder(to))) {
+                if (head.writeNext(to, encoder.of(to))) {
                     waiting.remove(head);
                 }
                 // or a full buffer never empties
@@ -414,10 +394,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
     @Override
     public void handlerAdded(ChannelHandlerContext to) {
         if (pongs == null) {
-            LatestPong fresh = new LatestPong(this::closeGoesOut);
-            ChannelHandlerContext answers = to.pipeline().context(WebSocketServerProtocolHandler.class);
-            addBefore(answers == null ? to : answers, to.executor(), fresh);
-            pongs = fresh;
+            pongs = LatestPong.install(to, this::closeGoesOut);
         }
         if (!to.channel().isOpen()) {
             // its end is not told any more
@@ -427,27 +404,17 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         to.channel().attr(OF).set(this);
     }
 
-    /// On this handler's thread, which may be another one than the channel's: a close frame ends what waits here.
-    @SuppressWarnings("deprecation") // as is what puts a handler on such a thread
-    private static void addBefore(ChannelHandlerContext which, EventExecutor by, LatestPong pongs) {
-        which.pipeline().addBefore(by, which.name(), null, pongs);
-    }
-
     @Override
     public void handlerRemoved(ChannelHandlerContext to) {
         to.channel().attr(OF).compareAndSet(this, null);
         try {
             end(new ClosedChannelException());
         } finally {
-            removePongs(to);
-        }
-    }
-
-    private void removePongs(ChannelHandlerContext to) {
-        LatestPong mine = pongs;
-        pongs = null;
-        if (mine != null && to.pipeline().context(mine) != null) {
-            to.pipeline().remove(mine);
+            LatestPong mine = pongs;
+            pongs = null;
+            if (mine != null && to.pipeline().context(mine) != null) {
+                to.pipeline().remove(mine);
+            }
         }
     }
 

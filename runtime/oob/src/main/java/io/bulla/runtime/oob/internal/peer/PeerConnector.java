@@ -222,7 +222,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
         }
     }
 
-    /// The other side does not take a connection of this node's.
+    /// The other side, which lives, does not take a connection of this node's.
     ///
     /// @param incarnation of the process that refuses; 0 if it does not say
     void onRefusal(Connection fresh, Refusal reason, long incarnation, String text) {
@@ -235,11 +235,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
                 startSession(incarnations.whyOver(incarnation));
             }
             case CLOSING -> giveUp("it is closing");
-            // it lives, whatever its own attempt comes to
-            case OTHER_CONNECTION -> {
-                onHeard(context.loopTime());
-                context.debug("refused: peer=" + core.rank + " reason=" + reason + " " + text);
-            }
+            case OTHER_CONNECTION -> onHeard(context.loopTime());
             case OTHER_CHECKPOINT -> acceptor.onUnknownPeer(fresh.channel().remoteAddress(), new IOException(text));
             default -> context.debug("refused: peer=" + core.rank + " reason=" + reason + " " + text);
         }
@@ -408,8 +404,7 @@ final class PeerConnector implements Dialer.Target, Seeker {
     private void startSession(String why) {
         PeerFailedException failure = context.failures().peerFailed(core.rank, why);
         dialer.calm();
-        PeerState now = core.isConnected() ? PeerState.IDLE : core.state();
-        Carrier last = end(now, failure, false);
+        Carrier last = end(core.isConnected() ? PeerState.IDLE : core.state(), failure, false);
         if (last != null) {
             last.connection().fail(failure);
         }

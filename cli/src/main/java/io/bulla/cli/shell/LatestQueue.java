@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package io.bulla.cli.xcast;
+package io.bulla.cli.shell;
 
 import java.util.LinkedHashMap;
 import java.util.SequencedMap;
@@ -9,15 +9,15 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /// A queue of what peers have said, in order. It keeps the latest of each kind alone, so that a peer that repeats
 /// itself fills no memory. Any thread.
-final class LatestQueue<E> {
+public final class LatestQueue<E> {
 
     private final Lock lock = new ReentrantLock();
     private final Condition some = lock.newCondition();
     // under the lock
     private final SequencedMap<Object, E> waiting = new LinkedHashMap<>();
 
-    /// Adds one, in the place of the one of its kind that nobody has heard.
-    void put(Object kind, E event) {
+    /// Adds one, in the place of the one of its kind that has not been taken yet.
+    public void put(Object kind, E event) {
         lock.lock();
         try {
             waiting.put(kind, event);
@@ -30,7 +30,7 @@ final class LatestQueue<E> {
     /// Takes the first one, and waits for it.
     ///
     /// @return `null` when the time is over
-    E poll(long nanos) throws InterruptedException {
+    public E poll(long nanos) throws InterruptedException {
         long left = nanos;
         lock.lockInterruptibly();
         try {
@@ -46,7 +46,7 @@ final class LatestQueue<E> {
         }
     }
 
-    void clear() {
+    public void clear() {
         lock.lock();
         try {
             waiting.clear();
