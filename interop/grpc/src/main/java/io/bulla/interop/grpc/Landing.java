@@ -41,7 +41,15 @@ final class Landing {
 
     SealedBuffer land(InputStream stream) throws IOException {
         if (stream instanceof SealedStream local) {
-            return counted(local.rest(), shared, 1);
+            SealedBuffer message = local.rest();
+            try {
+                // as below
+                shared.increment();
+                return message;
+            } catch (Throwable noHeap) {
+                message.close();
+                throw noHeap;
+            }
         }
         return canBeKept(stream) ? keep(((Detachable) stream).detach()) : copy(stream);
     }
@@ -151,14 +159,11 @@ final class Landing {
     }
 
     private SealedBuffer copy(InputStream stream) throws IOException {
-        SealedBuffer message = counted(copyOf(stream), copied, 1);
-        return counted(message, copiedBytes, message.byteSize());
-    }
-
-    /// @param message this one's, and closed if there is no heap for the count
-    private static SealedBuffer counted(SealedBuffer message, LongAdder by, long more) {
+        SealedBuffer message = copyOf(stream);
         try {
-            by.add(more);
+            // a counter that is contended takes heap
+            copied.increment();
+            copiedBytes.add(message.byteSize());
             return message;
         } catch (Throwable noHeap) {
             message.close();
