@@ -25,7 +25,8 @@ final class RunChecks {
     /// What a node keeps for a peer is as much as programs have sent, what members were granted to broadcast, which
     /// is a KiB or more for each, and confirmations up to a bound, whatever the peer says how often.
     void checkHeld() {
-        long granted = simulation.schedule.config("window") / 1024;
+        // of its session, and of those before it, of which it may have two windows with handlers and below
+        long granted = 3 * simulation.schedule.config("window") / 1024;
         long sends = 2L * simulation.schedule.lines().size() + 8L * simulation.size + 64 + granted;
         long confirmations = Math.max(256, simulation.schedule.config("queueMessages")) + sends;
         for (SimNode node : simulation.nodes()) {
