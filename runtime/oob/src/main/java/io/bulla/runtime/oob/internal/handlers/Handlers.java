@@ -200,6 +200,12 @@ public final class Handlers {
 
     public CompletionStage<Message> receiveOnce(int tag) {
         CompletableFuture<Message> future = new CompletableFuture<>();
+        // first: it may find no heap
+        future.whenComplete((message, givenUp) -> {
+            if (givenUp != null) {
+                receivers.giveUp(tag, future);
+            }
+        });
         Object kept = receivers.keptOrWait(tag, future);
         if (kept == Receivers.CLOSED) {
             future.completeExceptionally(closed());
@@ -275,7 +281,7 @@ public final class Handlers {
             for (Incoming kept = receivers.poll(tag.kept); kept != null; kept = receivers.poll(tag.kept)) {
                 drop(kept);
             }
-            for (var waiting = receivers.poll(tag.once); waiting != null; waiting = receivers.poll(tag.once)) {
+            for (var waiting = receivers.pollOnce(tag); waiting != null; waiting = receivers.pollOnce(tag)) {
                 waiting.completeExceptionally(why);
             }
         }
@@ -296,6 +302,10 @@ public final class Handlers {
 
     @SuppressWarnings("unchecked") // receivers that are futures are those of receiveOnce
     private static boolean take(CompletableFuture<?> once, Incoming incoming) {
+        if (once.isDone()) {
+            // given up: the message is the next one's, with what it holds
+            return false;
+        }
         incoming.begin();
         // before the future's dependents run
         incoming.leave();

@@ -8,10 +8,12 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.LinkedList;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.SequencedSet;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
@@ -30,8 +32,8 @@ final class Receivers {
     /// The state of one tag.
     static final class Tag {
 
+        final SequencedSet<CompletableFuture<Message>> once = new LinkedHashSet<>();
         // links: an add that finds no heap leaves the others
-        final Queue<CompletableFuture<Message>> once = new LinkedList<>();
         final Queue<Incoming> kept = new LinkedList<>();
         private @Nullable MessageHandler handler;
         // that ran on the loop before this handler, and perhaps still runs
@@ -127,9 +129,29 @@ final class Receivers {
         }
         Incoming kept = nextKept(tag, null);
         if (kept == null) {
-            tags.computeIfAbsent(tag, t -> new Tag()).once.add(once);
+            ask(tags.computeIfAbsent(tag, t -> new Tag()), once);
         }
         return kept;
+    }
+
+    /// Or not: a set that has no heap to grow has taken it already.
+    private static void ask(Tag of, CompletableFuture<Message> once) {
+        boolean asks = false;
+        try {
+            asks = of.once.add(once);
+        } finally {
+            if (!asks) {
+                of.once.remove(once);
+            }
+        }
+    }
+
+    /// It asks no more, for it is done.
+    synchronized void giveUp(int tag, CompletableFuture<Message> once) {
+        Tag of = tags.get(tag);
+        if (of != null && of.once.remove(once)) {
+            forget(tag, of);
+        }
     }
 
     synchronized @Nullable Message firstKept(int tag) {
@@ -163,7 +185,7 @@ final class Receivers {
         }
         Tag tag = tags.get(incoming.message.tag());
         if (tag != null && tag.kept.isEmpty()) {
-            CompletableFuture<Message> once = tag.once.poll();
+            CompletableFuture<Message> once = pollOnce(tag);
             if (once != null) {
                 forget(incoming.message.tag(), tag);
                 return once;
@@ -227,5 +249,9 @@ final class Receivers {
 
     synchronized <T> @Nullable T poll(Queue<T> queue) {
         return queue.poll();
+    }
+
+    synchronized @Nullable CompletableFuture<Message> pollOnce(Tag tag) {
+        return tag.once.isEmpty() ? null : tag.once.removeFirst();
     }
 }

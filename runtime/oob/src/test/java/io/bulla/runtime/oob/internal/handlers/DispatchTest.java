@@ -302,6 +302,14 @@ class DispatchTest {
     }
 
     @Test
+    void whoGivesUpAskingLeavesNothing() {
+        for (int i = 0; i < 1000; i++) {
+            handlers.receiveOnce(TAG).toCompletableFuture().cancel(false);
+        }
+        assertEquals(0, handlers.tags());
+    }
+
+    @Test
     void whoHasGivenUpAskingGetsNothing() throws Exception {
         handlers.receiveOnce(TAG).toCompletableFuture().cancel(false);
         handlers.receive(TAG, writes("a"));
