@@ -7,6 +7,7 @@ import io.bulla.runtime.oob.BroadcastResult;
 import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.wire.Frame;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -31,6 +32,9 @@ import org.jspecify.annotations.Nullable;
 ///
 /// One event loop's.
 public final class Broadcast {
+
+    // parts of a piece, mostly
+    private static final int FEW = 4;
 
     /// What is said upwards: nodes that have it, this one included, and ranks that failed.
     public record Outcome(int reached, List<Integer> failed) {}
@@ -59,6 +63,8 @@ public final class Broadcast {
     private final Set<Integer> asked = new HashSet<>();
     private final SortedSet<Integer> failed = new TreeSet<>();
     private final ArrayList<SealedBuffer> parts = new ArrayList<>();
+    // where each of them begins
+    private long[] starts = new long[1];
     private long landed;
     private int reached;
     private boolean over;
@@ -101,6 +107,9 @@ public final class Broadcast {
         }
         try {
             parts.ensureCapacity(parts.size() + 1);
+            if (parts.size() == starts.length) {
+                starts = Arrays.copyOf(starts, 2 * starts.length);
+            }
         } catch (OutOfMemoryError noHeap) {
             fragment.close();
             throw noHeap;
@@ -112,6 +121,7 @@ public final class Broadcast {
                 parts.add(fragment.slice(landed - offset, end - landed));
             }
         }
+        starts[parts.size() - 1] = landed;
         landed = end;
         return true;
     }
@@ -158,8 +168,7 @@ public final class Broadcast {
     /// ends where a part does, so that most are shares of one part.
     public SealedBuffer piece(long offset, int most) {
         long length = Math.min(most, landed - offset);
-        // with room for all: an add can't fail
-        List<SealedBuffer> slices = new ArrayList<>(parts.size());
+        List<SealedBuffer> slices = new ArrayList<>(FEW);
         SealedBuffer piece;
         try {
             addSlices(slices, offset, length);
@@ -180,19 +189,28 @@ public final class Broadcast {
     }
 
     private void addSlices(List<SealedBuffer> slices, long offset, long length) {
-        long start = 0;
+        // not from the first one on: a message has as many as its origin likes, and as many pieces
+        int found = Arrays.binarySearch(starts, 0, parts.size(), offset);
         long from = offset;
-        for (SealedBuffer part : parts) {
-            long end = start + part.byteSize();
-            if (from < end && from - offset < length) {
-                long take = Math.min(end - from, length - (from - offset));
-                slices.add(part.slice(from - start, take));
-                from += take;
-                if (from - offset >= Frame.MIN_FRAGMENT || from == total) {
-                    break;
-                }
+        for (int i = found < 0 ? -found - 2 : found; i < parts.size() && from - offset < length; i++) {
+            SealedBuffer part = parts.get(i);
+            long take = Math.min(starts[i] + part.byteSize() - from, length - (from - offset));
+            add(slices, part.slice(from - starts[i], take));
+            from += take;
+            if (from - offset >= Frame.MIN_FRAGMENT || from == total) {
+                break;
             }
-            start = end;
+        }
+    }
+
+    private static void add(List<SealedBuffer> slices, SealedBuffer slice) {
+        boolean added = false;
+        try {
+            added = slices.add(slice);
+        } finally {
+            if (!added) {
+                slice.close();
+            }
         }
     }
 

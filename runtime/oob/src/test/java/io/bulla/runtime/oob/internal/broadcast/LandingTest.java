@@ -18,6 +18,7 @@ import io.bulla.runtime.oob.SendOptions;
 import io.bulla.runtime.oob.internal.flow.Credit;
 import io.bulla.runtime.oob.internal.peer.BroadcastSink;
 import io.bulla.runtime.oob.internal.wire.Frame;
+import io.bulla.testkit.heap.HeapCost;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -146,6 +147,20 @@ class LandingTest {
         try (SealedBuffer piece = broadcast.piece(offset, most)) {
             assertArrayEquals(Arrays.copyOfRange(content, (int) offset, (int) (offset + length)), piece.toByteArray());
         }
+    }
+
+    /// An origin may cut as small as it likes: what a relay does for a piece does not grow with the message.
+    @Test
+    void pieceOfAMessageOfManyPartsCostsAsMuchAsOneOfFew() {
+        int count = 1 << 15;
+        Broadcast large = broadcast((long) count * FRAGMENT, null);
+        MemorySegment bytes = MemorySegment.ofArray(new byte[FRAGMENT]);
+        for (int i = 0; i < count; i++) {
+            assertTrue(large.land((long) i * FRAGMENT, SealedBuffer.adopt(bytes, () -> {})));
+        }
+        HeapCost.atMost(
+                2000, () -> {}, i -> large.piece(16L * i * FRAGMENT, FRAGMENT).close());
+        large.letGo(SealedBuffer::close);
     }
 
     @AfterEach
