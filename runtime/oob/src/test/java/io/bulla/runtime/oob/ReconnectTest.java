@@ -6,7 +6,10 @@ import static org.junit.jupiter.api.Assertions.assertInstanceOf;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import io.bulla.buffer.SealedBuffer;
 import io.bulla.runtime.oob.internal.wire.Frame;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.lang.foreign.Arena;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -140,6 +143,28 @@ class ReconnectTest {
                     Delivery.Status.ACKNOWLEDGED, first.get(1, TimeUnit.MINUTES).status());
             assertNull(cluster.lost.poll());
         }
+    }
+
+    /// Bytes of a user's whose memory is gone: the send has failed then, and no other.
+    @Test
+    void shortMessageThatCannotBeReadCostsNoConnection() throws Exception {
+        UnpooledByteBufAllocator counted = new UnpooledByteBufAllocator(true, true, true);
+        cluster.start(2, setup -> setup.allocator(counted));
+        Cluster.delivered(cluster.send(0, 1, 1, SHORT));
+        Arena gone = Arena.ofShared();
+        try (SealedBuffer bad = SealedBuffer.adopt(gone.allocate(SHORT), () -> {})) {
+            gone.close();
+            Send failed = cluster.node(0).send(1, TAG, bad);
+            Send behind = cluster.send(0, 1, 2, SHORT);
+            assertInstanceOf(IllegalStateException.class, Cluster.failure(failed));
+            Cluster.delivered(behind);
+        }
+        assertEquals("1 from 0: 1", cluster.next());
+        assertEquals("1 from 0: 2", cluster.next());
+        assertEquals(1, cluster.node(0).stats().getFirst().connections());
+        proxy.close();
+        cluster.nodes.forEach(OobNode::close);
+        Cluster.await("memory is left", () -> counted.metric().usedDirectMemory() == 0);
     }
 
     @Test

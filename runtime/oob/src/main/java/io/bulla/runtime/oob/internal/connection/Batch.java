@@ -78,12 +78,29 @@ final class Batch {
                 lane.code);
     }
 
+    /// Nothing of it is written.
+    void release() {
+        out.release();
+    }
+
     void writeTo(Channel channel, int rank, Environment clock) {
-        if (messages == 1) {
-            out.setIndex(Frame.BYTES, end);
-        } else {
-            Frame.control(Frame.Kind.BATCH, 0, rank, end - Frame.BYTES).writeTo(out);
-            out.writerIndex(end);
+        if (messages == 0) {
+            out.release();
+            return;
+        }
+        boolean whole = false;
+        try {
+            if (messages == 1) {
+                out.setIndex(Frame.BYTES, end);
+            } else {
+                Frame.control(Frame.Kind.BATCH, 0, rank, end - Frame.BYTES).writeTo(out);
+                out.writerIndex(end);
+            }
+            whole = true;
+        } finally {
+            if (!whole) {
+                out.release();
+            }
         }
         ChannelFuture written = channel.write(out);
         List<PendingSend> all = tell;

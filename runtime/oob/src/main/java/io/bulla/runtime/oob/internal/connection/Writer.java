@@ -94,8 +94,19 @@ public final class Writer {
             }
             // others' turn
             channel.eventLoop().execute(this::pumpOn);
+        } catch (Throwable broken) {
+            dropBatch();
+            throw broken;
         } finally {
             pumping = false;
+        }
+    }
+
+    private void dropBatch() {
+        Batch half = batch;
+        batch = null;
+        if (half != null) {
+            half.release();
         }
     }
 
@@ -262,7 +273,9 @@ public final class Writer {
         }
         long length = send.bytes;
         if (isCoalesced(send)) {
-            coalesce(lane, send);
+            if (!coalesce(lane, send)) {
+                return;
+            }
         } else {
             SealedBuffer taken = Objects.requireNonNull(piece, "piece");
             length = taken.byteSize();
@@ -309,7 +322,8 @@ public final class Writer {
         }
     }
 
-    private void coalesce(Lane lane, PendingSend send) {
+    /// @return false if its bytes cannot be read: the send has failed then, and no other
+    private boolean coalesce(Lane lane, PendingSend send) {
         int length = (int) send.bytes;
         if (batch != null && !batch.hasRoom(Frame.BYTES + length)) {
             endBatch();
@@ -317,7 +331,13 @@ public final class Writer {
         if (batch == null) {
             batch = new Batch(channel.alloc(), Frame.BYTES + length, lane.waiting());
         }
-        batch.add(send, lane);
+        try {
+            batch.add(send, lane);
+            return true;
+        } catch (Throwable noBytes) {
+            connection.owner().end(send, noBytes);
+            return false;
+        }
     }
 
     private ByteBuf header(int more) {
@@ -325,9 +345,10 @@ public final class Writer {
     }
 
     private void endBatch() {
-        if (batch != null) {
-            batch.writeTo(channel, settings.rank(), settings.environment());
-            batch = null;
+        Batch full = batch;
+        batch = null;
+        if (full != null) {
+            full.writeTo(channel, settings.rank(), settings.environment());
         }
     }
 }
