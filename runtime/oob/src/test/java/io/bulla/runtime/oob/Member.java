@@ -122,6 +122,12 @@ final class Member implements AutoCloseable {
         return this;
     }
 
+    /// Does not take a message, of which there is no more to say.
+    Member reject(int lane, long sequence) {
+        Frame.write(words, Frame.Kind.REJECT, 0, Cluster.TAG, rank, sequence, 0, 0, 0, 0, 0, lane);
+        return this;
+    }
+
     /// Asks for memory for the next message of the bulk lane.
     Member request(long total) {
         Frame.write(words, Frame.Kind.REQUEST, 0, Cluster.TAG, rank, next[1], 0, total, 0, 0, 0, Lane.BULK);

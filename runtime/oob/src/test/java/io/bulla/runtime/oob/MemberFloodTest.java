@@ -12,6 +12,8 @@ import io.bulla.runtime.oob.topology.Radix;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -187,6 +189,31 @@ class MemberFloodTest {
             resumed += kind == Frame.Kind.RESUME.ordinal() ? 1 : 0;
         }
         assertTrue(resumed >= 1 && resumed < 1000, "resumed=" + resumed);
+    }
+
+    /// To look for a message takes as long as there are some that wait.
+    @Test
+    void rejectionsAreHeardOnceUntilAllBeginsAgain() throws Exception {
+        start(builder -> builder);
+        List<Send> sends = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            try (SealedBuffer message = cluster.numbered(i, 100)) {
+                sends.add(node.send(0, Cluster.TAG, message));
+            }
+        }
+        settle();
+        for (int i = 0; i < 3; i++) {
+            member.reject(Lane.SMALL, i);
+        }
+        settle();
+        assertEquals(
+                List.of(true, false, false), sends.stream().map(Send::isDone).toList());
+        member.control(Frame.Kind.RETRY).say();
+        member.read(Frame.Kind.RESUME);
+        member.reject(Lane.SMALL, 2);
+        settle();
+        assertEquals(
+                List.of(true, false, true), sends.stream().map(Send::isDone).toList());
     }
 
     @Test

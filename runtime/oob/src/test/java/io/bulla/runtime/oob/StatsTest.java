@@ -116,6 +116,35 @@ class StatsTest {
         Cluster.await("read again", () -> of(1, 0).state() == PeerStats.State.CONNECTED);
     }
 
+    /// Cancelled when some of it is on its way: the peer passes over it, and acknowledges what comes behind.
+    @Test
+    void messageThatIsTakenBackCountsAtNeitherEnd() throws Exception {
+        cluster.start(2, setup -> setup.fragment(16 << 10));
+        Cluster.delivered(cluster.send(0, 1, 1, 1000));
+        Path file = folder.resolve("events.jfr");
+        try (Recording recording = new Recording()) {
+            recording.enable("bulla.Send").withoutThreshold();
+            recording.start();
+            proxy.stall(true);
+            Send taken = cluster.send(0, 1, 2, 48 << 20);
+            Cluster.await("begun", () -> of(0, 1).queuedMessages() == 1);
+            taken.cancel(false);
+            proxy.stall(false);
+            Cluster.delivered(cluster.send(0, 1, 3, 1000));
+            Cluster.await("passed over", () -> of(0, 1).queuedMessages() == 0);
+            recording.stop();
+            recording.dump(file);
+        }
+        assertEquals(of(1, 0).receivedMessages(), of(0, 1).sentMessages());
+        assertEquals(of(1, 0).receivedBytes(), of(0, 1).sentBytes());
+        assertEquals(
+                1,
+                RecordingFile.readAllEvents(file).stream()
+                        .filter(event -> event.getEventType().getName().equals("bulla.Send")
+                                && event.getLong("bytes") == 48 << 20)
+                        .count());
+    }
+
     @Test
     void recorderIsToldOfSendsReceivesAndFailures() throws Exception {
         cluster.start(2);

@@ -42,6 +42,8 @@ final class Outbound {
     private final SendList acknowledged = new SendList();
     private long roomMessages;
     private long roomBytes;
+    // over which the peer has rejected a message since its last RESUME
+    private @Nullable Carrier rejected;
     // as the peer's hello says; before one, it is taken for one that takes all but what is signed
     private long limit = Long.MAX_VALUE;
     private long features = -1;
@@ -242,17 +244,27 @@ final class Outbound {
     }
 
     private void delivered(PendingSend send, long now) {
-        if (send.kind != Frame.Kind.CONFIRM) {
-            core.counters.sentMessages++;
-            core.counters.sentBytes += send.bytes;
+        if (!send.skipped) {
+            if (send.kind != Frame.Kind.CONFIRM) {
+                core.counters.sentMessages++;
+                core.counters.sentBytes += send.bytes;
+            }
+            over(send, "acknowledged");
         }
-        over(send, "acknowledged");
+        // or it was given up, which is told already, and the peer has passed over it
+        send.release();
         send.reached(Delivery.Status.ACKNOWLEDGED, now);
         send.onAcknowledged();
     }
 
     /// The peer does not take a message that was begun.
     void onReject(Frame reject, String why) {
+        Carrier carrier = core.carrier();
+        if (carrier == rejected) {
+            // a peer says so once, and then that it has no memory, until it has the RESUME: each look for it is long
+            return;
+        }
+        rejected = carrier;
         PendingSend send =
                 reject.lane() >= Lane.COUNT ? null : session.lane(reject.lane()).numbered(reject.sequence());
         if (send != null && !send.skipped) {
@@ -303,6 +315,7 @@ final class Outbound {
 
     private void resume(Carrier paused) {
         if (core.carrier() == paused) {
+            rejected = null;
             paused.connection().owed().oweResume();
             paused.connection().owed().oweAck();
             paused.writer().pause(false);
@@ -323,7 +336,11 @@ final class Outbound {
     /// This node closes, or the session is over.
     void close(PeerFailedException failure, boolean all) {
         session.abandon(all, send -> {
-            over(send, "peer failed");
+            if (send.skipped) {
+                send.release();
+            } else {
+                over(send, "peer failed");
+            }
             send.fail(failure);
         });
         session.end();

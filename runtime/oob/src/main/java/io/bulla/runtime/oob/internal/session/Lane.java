@@ -167,11 +167,16 @@ public final class Lane {
     /// The oldest message, or `null`.
     @Nullable
     PendingSend oldest() {
-        PendingSend oldest = !unacked.isEmpty() ? unacked.first() : begun.first();
-        for (int i = 0; i < fresh.length && oldest == null; i++) {
-            oldest = fresh[i].first();
+        PendingSend oldest = older(unacked.first(), begun.first());
+        for (SendList each : fresh) {
+            // what is deeper may overtake what waits for credit
+            oldest = older(oldest, each.first());
         }
         return oldest;
+    }
+
+    private static @Nullable PendingSend older(@Nullable PendingSend one, @Nullable PendingSend other) {
+        return one == null || other != null && other.order < one.order ? other : one;
     }
 
     /// A message begins at byte 0, with a number, if it has none.
@@ -301,6 +306,9 @@ public final class Lane {
     /// The message with a number that was not acknowledged, or `null`.
     @Nullable
     public PendingSend numbered(long sequence) {
+        if (sequence < acknowledged || sequence >= next) {
+            return null;
+        }
         PendingSend found = find(unacked, send -> send.sequence == sequence);
         return found != null ? found : find(begun, send -> send.sequence == sequence);
     }

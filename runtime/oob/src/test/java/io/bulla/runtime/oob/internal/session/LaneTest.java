@@ -298,6 +298,35 @@ class LaneTest {
         assertSame(third, lane.oldest());
     }
 
+    /// What is deeper overtakes what waits for credit, and is younger all the same.
+    @Test
+    void oldestIsFoundBehindWhatHasOvertakenIt() {
+        PendingSend old = added(lane, sends.deep(0));
+        PendingSend young = added(lane, sends.deep(1));
+        assertSame(old, lane.oldest());
+        lane.begin(young);
+        assertSame(old, lane.oldest());
+        lane.written(young);
+        assertSame(old, lane.oldest());
+        PendingSend deep = added(lane, sends.deep(3));
+        lane.begin(old);
+        lane.written(old);
+        lane.acknowledge(2, this::take);
+        added(lane, sends.deep(0));
+        assertSame(deep, lane.oldest());
+    }
+
+    @Test
+    void numbersThatAreNotOnTheirWayAreNotLookedFor() {
+        PendingSend first = written(lane, sends.send(1, 10));
+        PendingSend second = written(lane, sends.send(2, 10));
+        assertSame(first, lane.numbered(0));
+        assertSame(second, lane.numbered(1));
+        for (long none : new long[] {-1, 2, Long.MAX_VALUE, Long.MIN_VALUE}) {
+            assertNull(lane.numbered(none));
+        }
+    }
+
     @Test
     void firstWaitingIsNotSkippedAndNotWritten() {
         PendingSend sent = written(lane, sends.send(1, 10));
