@@ -43,6 +43,10 @@ public final class Exchange implements AutoCloseable {
     private final Map<String, Outgoing.Put> puts = new LinkedHashMap<>();
     private final Set<String> uncommitted = new LinkedHashSet<>();
 
+    // from the look at the values until their frame is queued; taken before the other one. Frames leave in the order
+    // of the looks, so the last one has the newest values
+    private final ReentrantLock committing = new ReentrantLock();
+
     public Exchange(Server server) {
         this.server = server;
         this.self = server.settings().self();
@@ -116,11 +120,18 @@ public final class Exchange implements AutoCloseable {
 
     public void commit() throws PmixException, InterruptedException {
         Map<String, Outgoing.Put> handed = new LinkedHashMap<>();
-        locked(() -> uncommitted.forEach(key -> handed.put(key, puts.get(key))));
-        if (handed.isEmpty()) {
-            return;
+        Call call;
+        committing.lock();
+        try {
+            locked(() -> uncommitted.forEach(key -> handed.put(key, puts.get(key))));
+            if (handed.isEmpty()) {
+                return;
+            }
+            call = server.begin(Command.COMMIT, () -> server.outgoing().commit(handed.values()));
+        } finally {
+            committing.unlock();
         }
-        server.order(Command.COMMIT, () -> server.outgoing().commit(handed.values()));
+        server.awaitDone(call);
         // not what was put meanwhile
         locked(() -> handed.forEach((key, put) -> {
             if (puts.get(key) == put) {

@@ -66,7 +66,12 @@ public record Server(Settings settings, Session session, Outgoing outgoing, User
 
     /// Asks for something that is done or not.
     public void order(Command command, Supplier<SealedBuffer> request) throws PmixException, InterruptedException {
-        try (Answer answer = ask(command, request)) {
+        awaitDone(begin(command, request));
+    }
+
+    /// Waits no longer than usual for a call that is done or not.
+    void awaitDone(Call call) throws PmixException, InterruptedException {
+        try (Answer answer = answer(call, settings.options().deadline())) {
             check(answer, answer.status());
         }
     }
