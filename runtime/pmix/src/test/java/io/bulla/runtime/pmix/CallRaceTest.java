@@ -2,6 +2,7 @@
 package io.bulla.runtime.pmix;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.bulla.buffer.ArenaSource;
@@ -13,6 +14,7 @@ import io.bulla.runtime.pmix.internal.core.Settings;
 import io.bulla.runtime.pmix.internal.events.EventIntake;
 import io.bulla.runtime.pmix.internal.events.EventQueue;
 import io.bulla.runtime.pmix.internal.job.Exchange;
+import io.bulla.runtime.pmix.internal.job.Fences;
 import io.bulla.runtime.pmix.internal.job.Server;
 import io.bulla.runtime.pmix.internal.message.Outgoing;
 import io.bulla.runtime.pmix.internal.session.Session;
@@ -21,6 +23,7 @@ import io.bulla.runtime.pmix.internal.wire.UserIds;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
@@ -119,6 +122,47 @@ class CallRaceTest {
                     .toList();
             assertEquals(2, commits.size());
             assertTrue(commits.getLast().contains("NEW"), () -> "the last commit holds the old value: " + commits);
+        }
+    }
+
+    /// The session ends between the end of the wait and the verdict on it.
+    @Test
+    void callThatFailsAsItsTimeEndsFailsByName() throws Exception {
+        Session[] session = new Session[1];
+        Failures endsFirst = new Failures() {
+            private final Failures real = new ClientFailures();
+
+            @Override
+            public PmixException of(PmixStatus status, String message, Throwable cause) {
+                return real.of(status, message, cause);
+            }
+
+            @Override
+            public PmixException again(PmixException failure) {
+                return real.again(failure);
+            }
+
+            @Override
+            public PmixTimeoutException late(String message) {
+                session[0].leave(left());
+                return real.late(message);
+            }
+
+            @Override
+            public PmixPartialException partial(String message) {
+                return real.partial(message);
+            }
+        };
+        try (ScriptedServer scripted = new ScriptedServer((request, peer) -> {});
+                ArenaSource memory = ArenaSource.create()) {
+            Server server = joined(scripted, memory, memory, endsFirst);
+            session[0] = server.session();
+            Fences fences = new Fences(server);
+            PmixException ended = assertThrows(
+                    PmixException.class,
+                    () -> fences.fence(Set.of(server.settings().job()), false, Duration.ZERO));
+            assertEquals("left, for a test", ended.getMessage());
+            assertEquals(PmixStatus.NOT_JOINED, ended.status());
         }
     }
 }

@@ -177,24 +177,31 @@ public final class Session {
     public SealedBuffer await(Call call, Duration deadline) throws PmixException, InterruptedException {
         boolean answered = false;
         try {
-            SealedBuffer body = call.get(Waits.nanos(deadline), TimeUnit.NANOSECONDS);
+            SealedBuffer body = answerInTime(call, deadline);
             answered = true;
             return body;
-        } catch (TimeoutException silence) {
-            PmixTimeoutException late = settings.failures()
-                    .late("no answer in time: call=" + call.command().text() + " waited=" + deadline + " server="
-                            + settings.environment().server().name());
-            if (!call.completeExceptionally(late)) {
-                answered = true;
-                return call.resultNow();
-            }
-            throw late;
         } catch (ExecutionException failure) {
             throw rethrown(failure);
         } finally {
             if (!answered) {
                 giveUp(call);
             }
+        }
+    }
+
+    private SealedBuffer answerInTime(Call call, Duration deadline)
+            throws PmixException, ExecutionException, InterruptedException {
+        try {
+            return call.get(Waits.nanos(deadline), TimeUnit.NANOSECONDS);
+        } catch (TimeoutException silence) {
+            PmixTimeoutException late = settings.failures()
+                    .late("no answer in time: call=" + call.command().text() + " waited=" + deadline + " server="
+                            + settings.environment().server().name());
+            if (call.completeExceptionally(late)) {
+                throw late;
+            }
+            // completed meanwhile, by an answer or by the end of the session: no wait
+            return call.get();
         }
     }
 
