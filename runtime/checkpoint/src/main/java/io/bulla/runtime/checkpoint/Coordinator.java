@@ -23,6 +23,9 @@ final class Coordinator {
 
     private static final long AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
+    // epochs before a checkpoint, in which something may be left
+    private static final long LOOKS_BACK = 1000;
+
     private static final String NOT_KNOWN = "; whether the checkpoint exists, CheckpointArchive.manifest knows";
 
     private static final class Attempt {
@@ -255,16 +258,37 @@ final class Coordinator {
     /// node takes part in one, and all took part in this one.
     private void deleteOlder(long newest) throws Exception {
         List<Long> epochs = store.epochs();
+        Exception first = null;
         for (Long epoch : epochs.stream().skip(keeps).toList()) {
-            store.delete(epoch);
+            first = delete(epoch, false, first);
         }
-        long before =
-                epochs.stream().filter(epoch -> epoch < newest).findFirst().orElse(0L);
-        for (long epoch = newest - 1; epoch > before && epoch > newest - 1000; epoch--) {
-            // by another job in the same folder
-            if (!store.epochs().contains(epoch)) {
+        long oldestKept = epochs.size() < keeps ? 0 : epochs.get(keeps - 1);
+        for (long epoch = newest - 1; epoch >= Math.max(1, newest - LOOKS_BACK); epoch--) {
+            if (!epochs.contains(epoch)) {
+                first = delete(epoch, epoch > oldestKept, first);
+            }
+        }
+        if (first != null) {
+            throw first;
+        }
+    }
+
+    /// One that cannot be deleted keeps no other.
+    ///
+    /// @param mayBeKept whether it is kept if another job in the same folder has published it meanwhile
+    /// @return the first failure, if there is one
+    private @Nullable Exception delete(long epoch, boolean mayBeKept, @Nullable Exception first) {
+        try {
+            if (!mayBeKept || !store.epochs().contains(epoch)) {
                 store.delete(epoch);
             }
+            return first;
+        } catch (Exception failure) {
+            if (first == null || first == failure) {
+                return failure;
+            }
+            first.addSuppressed(failure);
+            return first;
         }
     }
 

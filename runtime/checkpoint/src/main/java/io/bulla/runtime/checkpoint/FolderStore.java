@@ -168,10 +168,11 @@ public final class FolderStore implements CheckpointStore {
     public void delete(long epoch) throws IOException {
         Path folder = folder(epoch);
         try {
-            checkNoLink(folder);
+            // first: of many epochs that are asked for, most are gone
             if (!disk.exists(folder)) {
                 return;
             }
+            checkNoLink(folder);
             List<String> others = disk.list(folder).stream()
                     .filter(name -> !OWN.matcher(name).matches())
                     .toList();

@@ -7,15 +7,18 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.bulla.runtime.checkpoint.CheckpointTicket.State;
 import io.bulla.runtime.checkpoint.Notice.Word;
 import java.io.ByteArrayInputStream;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -73,6 +76,76 @@ class CoordinatorTest {
 
         @Override
         public void close() {}
+    }
+
+    private FolderStore store() {
+        return FolderStore.of(folder);
+    }
+
+    private static void writeFile(CheckpointStore store, long epoch) throws IOException {
+        try (CheckpointStore.RankFile file = store.create(epoch, 0)) {
+            file.write(ByteBuffer.wrap(new byte[] {1, 2, 3}));
+            file.publish();
+        }
+    }
+
+    private static void whole(CheckpointStore store, long epoch) throws IOException {
+        writeFile(store, epoch);
+        store.publish(epoch, ByteBuffer.wrap(new byte[] {4}));
+    }
+
+    private Coordinator ofOne(int keeps) {
+        return new Coordinator(
+                1, store(), keeps, new AtOnce(), (rank, notice) -> said.add(notice.word() + " to " + rank));
+    }
+
+    /// Takes one, or writes the file alone.
+    private void take(Coordinator coordinator, long epoch, boolean whole) throws IOException {
+        CheckpointTicket ticket = new CheckpointTicket(_ -> {});
+        coordinator.take(ticket, 1_000_000);
+        coordinator.heard(0, new Notice(Word.PREPARED, 7, epoch, 10, 0, DIGESTS));
+        coordinator.heard(0, new Notice(Word.TAKEN, 7, epoch, 10, 0, DIGESTS));
+        writeFile(store(), epoch);
+        if (whole) {
+            coordinator.heard(0, new Notice(Word.DURABLE, 7, epoch, 3, 0, DIGESTS));
+        } else {
+            coordinator.abort(ticket, "for a test");
+        }
+        assertEquals(whole ? State.PUBLISHED : State.ABORTED, ticket.state());
+        assertEquals(epoch, ticket.epoch());
+    }
+
+    private List<String> left() throws IOException {
+        try (Stream<Path> all = Files.list(folder)) {
+            return all.map(each -> each.getFileName().toString()).sorted().toList();
+        }
+    }
+
+    @Test
+    void checkpointThatCannotBeDeletedKeepsNoOther() throws IOException {
+        Coordinator coordinator = ofOne(1);
+        take(coordinator, 1, true);
+        Path note = Files.writeString(folder.resolve("checkpoint-000000000001/note.txt"), "mine");
+        take(coordinator, 2, true);
+        take(coordinator, 3, false);
+        take(coordinator, 4, true);
+        take(coordinator, 5, false);
+        take(coordinator, 6, true);
+        assertEquals(List.of("checkpoint-000000000001", "checkpoint-000000000006"), left());
+        assertEquals("older checkpoints are left: epoch=6", log.getLast());
+        Files.delete(note);
+        take(coordinator, 7, true);
+        assertEquals(List.of("checkpoint-000000000007"), left());
+    }
+
+    @Test
+    void leftoverBelowTheFormerCheckpointIsDeleted() throws IOException {
+        whole(store(), 4);
+        writeFile(store(), 5);
+        whole(store(), 6);
+        take(ofOne(2), 7, true);
+        assertEquals(List.of("checkpoint-000000000006", "checkpoint-000000000007"), left());
+        assertEquals(List.of(), log);
     }
 
     /// Rank 0 is out of reach when it is to hear of this.
