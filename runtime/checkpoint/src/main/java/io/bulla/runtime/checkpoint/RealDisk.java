@@ -7,8 +7,12 @@ import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -27,6 +31,24 @@ final class RealDisk implements Disk {
     private static final String PROCESS = UUID.randomUUID().toString();
 
     private static final AtomicLong ATTEMPTS = new AtomicLong();
+
+    /// Gives a file a second name, as [Files#createLink].
+    interface Linker {
+
+        /// @throws FileAlreadyExistsException if the name is taken
+        /// @throws FileSystemException if the file system has no second names, among others
+        void link(Path to, Path from) throws IOException;
+    }
+
+    private final Linker linker;
+
+    RealDisk() {
+        this(Files::createLink);
+    }
+
+    RealDisk(Linker linker) {
+        this.linker = linker;
+    }
 
     @Override
     public void createFolder(Path folder) throws IOException {
@@ -71,13 +93,24 @@ final class RealDisk implements Disk {
     @Override
     public void rename(Path from, Path to) throws IOException {
         try {
-            Files.createLink(to, from);
-        } catch (UnsupportedOperationException noLinks) {
-            // fails if the name is taken, but looks before it moves
-            Files.move(from, to);
+            linker.link(to, from);
+        } catch (FileAlreadyExistsException | NoSuchFileException | AccessDeniedException known) {
+            throw known;
+        } catch (FileSystemException | UnsupportedOperationException noLinks) {
+            moveWithoutLinks(from, to, noLinks);
             return;
         }
         Files.delete(from);
+    }
+
+    /// Fails if the name is taken, but looks before it moves.
+    private static void moveWithoutLinks(Path from, Path to, Exception noLinks) throws IOException {
+        try {
+            Files.move(from, to);
+        } catch (IOException failure) {
+            failure.addSuppressed(noLinks);
+            throw failure;
+        }
     }
 
     @Override

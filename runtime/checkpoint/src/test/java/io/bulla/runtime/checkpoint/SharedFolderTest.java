@@ -11,6 +11,7 @@ import io.bulla.buffer.MemorySource;
 import io.bulla.testkit.NoOpenHandles;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -126,6 +127,22 @@ class SharedFolderTest {
                     List.of("MANIFEST", "rank-00000.bulla", "rank-00001.bulla"),
                     files.map(each -> each.getFileName().toString()).sorted().toList());
         }
+    }
+
+    @Test
+    void fileSystemWithoutHardLinksRenamesInPlaceOfNothing() throws IOException {
+        RealDisk disk = new RealDisk((to, from) -> {
+            throw new FileSystemException(to.toString(), from.toString(), "Operation not permitted");
+        });
+        Path from = Files.writeString(parent.resolve("from"), "ours");
+        Path to = parent.resolve("to");
+        disk.rename(from, to);
+        assertEquals("ours", Files.readString(to));
+        assertFalse(Files.exists(from));
+        Files.writeString(from, "second");
+        FileAlreadyExistsException taken = assertThrows(FileAlreadyExistsException.class, () -> disk.rename(from, to));
+        assertTrue(taken.getSuppressed()[0].getMessage().contains("Operation not permitted"));
+        assertEquals("ours", Files.readString(to));
     }
 
     @Test
