@@ -3,8 +3,11 @@ package io.bulla.cli.checkpoint;
 
 import io.bulla.cli.shell.Usage;
 import java.io.IOException;
+import java.nio.channels.FileChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
@@ -93,6 +96,22 @@ public final class CheckpointFlags {
         return every == null ? EVERY : every;
     }
 
+    /// A folder that was made is on the medium, or a crash takes its checkpoints with it.
+    private static void createAndForce(Path folder) throws IOException {
+        Path parent = folder.getParent();
+        if (Files.isDirectory(folder) || parent == null) {
+            return;
+        }
+        createAndForce(parent);
+        // another node may be first
+        Files.createDirectories(folder);
+        try (FileChannel names = FileChannel.open(parent, StandardOpenOption.READ)) {
+            names.force(true);
+        } catch (AccessDeniedException ofAnotherUser) {
+            // it may not be opened, so its owner has to force it
+        }
+    }
+
     /// Makes the folder, and a file in it that is gone again: what cannot work is said before a node runs.
     ///
     /// @throws IOException that names the folder
@@ -101,7 +120,7 @@ public final class CheckpointFlags {
             return;
         }
         try {
-            Files.createDirectories(folder);
+            createAndForce(folder.toAbsolutePath());
             Files.delete(Files.createTempFile(folder, "bulla-", ".probe"));
         } catch (IOException cannot) {
             String path = cannot instanceof java.nio.file.FileSystemException system && system.getReason() != null

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.channels.ReadableByteChannel;
+import java.nio.file.AccessDeniedException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Comparator;
@@ -39,6 +40,8 @@ public final class FolderStore implements CheckpointStore {
 
     private final Path root;
     private final Disk disk;
+    // a thread that does not see it set forces once more
+    private boolean rootForced;
 
     FolderStore(Path root, Disk disk) {
         this.root = root;
@@ -58,6 +61,7 @@ public final class FolderStore implements CheckpointStore {
         Path folder = folder(epoch);
         String name = FileNames.rank(rank);
         try {
+            createRoot();
             checkNoLink(folder);
             disk.createFolder(folder);
             // also if another process has made it, and was ended before this
@@ -68,6 +72,36 @@ public final class FolderStore implements CheckpointStore {
             return FolderRankFile.create(disk, epoch, folder.resolve(name));
         } catch (IOException failure) {
             throw CheckpointException.failed("cannot write checkpoint", epoch, name, failure);
+        }
+    }
+
+    /// The root's own name is on the medium, too, and those of its parents that are made with it.
+    private void createRoot() throws IOException {
+        if (!disk.exists(root)) {
+            createAndForce(root);
+        } else if (!rootForced) {
+            // another process has made it, and may have been ended before this
+            forceParent(root);
+        }
+        rootForced = true;
+    }
+
+    private void createAndForce(Path folder) throws IOException {
+        if (disk.exists(folder)) {
+            return;
+        }
+        if (folder.getParent() != null) {
+            createAndForce(folder.getParent());
+        }
+        disk.createFolder(folder);
+        forceParent(folder);
+    }
+
+    private void forceParent(Path folder) throws IOException {
+        try {
+            disk.forceFolder(folder.resolveSibling(""));
+        } catch (AccessDeniedException ofAnotherUser) {
+            // it may not be opened, so its owner has to have forced it
         }
     }
 

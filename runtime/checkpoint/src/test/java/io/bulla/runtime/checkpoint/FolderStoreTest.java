@@ -152,10 +152,36 @@ class FolderStoreTest {
 
     @Test
     void folderThatMayNotBeWrittenIsNamed(MemorySource source) {
-        disk.failAt(0, new AccessDeniedException("store"));
+        // behind the force of the root's parent
+        disk.failAt(1, new AccessDeniedException("store"));
         assertEquals(
                 "cannot write checkpoint: epoch=2 file=rank-00000.bulla reason=access denied",
                 assertThrows(CheckpointException.class, () -> whole(source, 2)).getMessage());
+    }
+
+    @Test
+    void rootThatTheStoreMadeSurvivesACrash(MemorySource source) throws IOException {
+        disk = ForgetfulDisk.empty();
+        whole(source, 1);
+        disk = disk.recovered(null);
+        Images.check(archive(), source, archive().latest().orElseThrow());
+    }
+
+    @Test
+    void parentsThatTheStoreMadeSurviveACrash(MemorySource source) throws IOException {
+        Path deep = Path.of("a", "b", "store");
+        disk = ForgetfulDisk.empty();
+        CheckpointArchive archive = CheckpointArchive.of(new FolderStore(deep, disk));
+        archive.publish(Images.write(archive, source, 1));
+        CheckpointArchive left = CheckpointArchive.of(new FolderStore(deep, disk.recovered(null)));
+        assertEquals(1, left.latest().orElseThrow().epoch());
+    }
+
+    @Test
+    void parentThatMayNotBeOpenedIsNotForced(MemorySource source) throws IOException {
+        disk.failAt(0, new AccessDeniedException("parent"));
+        whole(source, 1);
+        assertEquals(1, archive().latest().orElseThrow().epoch());
     }
 
     @Test

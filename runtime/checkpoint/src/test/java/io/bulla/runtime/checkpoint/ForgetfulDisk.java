@@ -56,6 +56,14 @@ public final class ForgetfulDisk implements Disk {
         top.forced.putAll(top.live);
     }
 
+    /// A disk without the root.
+    static ForgetfulDisk empty() {
+        ForgetfulDisk disk = new ForgetfulDisk();
+        disk.top.live.clear();
+        disk.top.forced.clear();
+        return disk;
+    }
+
     void crashAt(long step) {
         steps = 0;
         crashAt = step;
@@ -85,7 +93,7 @@ public final class ForgetfulDisk implements Disk {
     ///
     /// @param chance `null`: nothing but what was forced
     public ForgetfulDisk recovered(Random chance) {
-        ForgetfulDisk disk = new ForgetfulDisk();
+        ForgetfulDisk disk = empty();
         Folder left = (Folder) left(top, chance);
         disk.top.live.putAll(left.live);
         disk.top.forced.putAll(left.live);
@@ -119,7 +127,10 @@ public final class ForgetfulDisk implements Disk {
     private Object find(Path path) {
         Object node = top;
         for (Path name : path) {
-            node = node instanceof Folder folder ? folder.live.get(name.toString()) : null;
+            // an empty path is the top
+            if (!name.toString().isEmpty()) {
+                node = node instanceof Folder folder ? folder.live.get(name.toString()) : null;
+            }
         }
         return node;
     }
@@ -153,7 +164,14 @@ public final class ForgetfulDisk implements Disk {
     @Override
     public void createFolder(Path path) throws IOException {
         step();
-        folder(path.getParent()).live.putIfAbsent(name(path), new Folder());
+        Folder folder = top;
+        for (Path name : path) {
+            Object next = folder.live.computeIfAbsent(name.toString(), _ -> new Folder());
+            if (!(next instanceof Folder)) {
+                throw new FileAlreadyExistsException(path.toString());
+            }
+            folder = (Folder) next;
+        }
     }
 
     @Override
