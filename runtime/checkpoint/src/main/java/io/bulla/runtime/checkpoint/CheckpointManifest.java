@@ -134,6 +134,8 @@ public record CheckpointManifest(long epoch, long attempt, Instant taken, List<R
     }
 
     private static CheckpointManifest parse(long epoch, String[] lines) {
+        // a text of line ends alone has none
+        check(lines.length > 0, "lines are missing");
         boolean named = lines[0].equals(TITLE_WITH_ATTEMPT);
         expect(named ? TITLE_WITH_ATTEMPT : TITLE, lines[0]);
         int more = named ? 1 : 0;

@@ -18,8 +18,10 @@ import io.bulla.testkit.heap.HeapCost;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.MessageDigest;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -89,6 +91,18 @@ class CheckpointArchiveTest {
             assertEquals(500, entry.messages());
             assertTrue(entry.bytes() <= bytes + 64 * 500 + 4096, () -> entry.toString());
         }
+    }
+
+    @Test
+    void manifestOfALineEndAloneIsDamaged() {
+        byte[] above = {'\n'};
+        MessageDigest digest = Digests.sha256();
+        digest.update(above);
+        byte[] bytes = ("\nsha256 " + Digests.text(digest) + "\n").getBytes(StandardCharsets.US_ASCII);
+        assertEquals(
+                "checkpoint is damaged: epoch=1 file=MANIFEST reason=lines are missing",
+                assertThrows(CheckpointException.class, () -> CheckpointManifest.parse(1, bytes))
+                        .getMessage());
     }
 
     /// A file of the system is read into the memory of the messages, and not by way of the heap.
