@@ -33,11 +33,14 @@ record Card(long life, List<InetSocketAddress> addresses, String fingerprint, by
 
     static final String KEY = "bulla.oob";
 
+    /// Bytes of a string, its terminating zero not counted.
+    static final int MOST_STRING = 511;
+
     private static final WireFormat FORMAT = WireFormat.OPAL_DSS_DESCRIBED;
     private static final int VERSION = 1;
     private static final int MOST_BYTES = 64 << 10;
     private static final int MOST_ADDRESSES = 64;
-    private static final Limits LIMITS = new Limits(MOST_ADDRESSES, 512);
+    private static final Limits LIMITS = new Limits(MOST_ADDRESSES, MOST_STRING + 1);
     private static final String NUMBERS = "[0-9a-fA-F:.]+(%[0-9A-Za-z._-]+)?";
 
     byte[] pack() {

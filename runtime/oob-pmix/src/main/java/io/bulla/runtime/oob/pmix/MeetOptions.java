@@ -2,6 +2,7 @@
 package io.bulla.runtime.oob.pmix;
 
 import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -24,7 +25,7 @@ public record MeetOptions(Duration deadline, Optional<InetSocketAddress> bind, S
     /// Checks the bounds.
     ///
     /// @throws IllegalArgumentException if the deadline is not positive, or the fingerprint longer than 256
-    ///     characters
+    ///     characters, or than 511 bytes in UTF-8
     public MeetOptions {
         Objects.requireNonNull(bind, "bind");
         if (!deadline.isPositive()) {
@@ -33,6 +34,11 @@ public record MeetOptions(Duration deadline, Optional<InetSocketAddress> bind, S
         if (fingerprint.length() > MOST_FINGERPRINT) {
             throw new IllegalArgumentException(
                     "fingerprint is too long: length=" + fingerprint.length() + " most=" + MOST_FINGERPRINT);
+        }
+        // more the other nodes do not read
+        int bytes = fingerprint.getBytes(StandardCharsets.UTF_8).length;
+        if (bytes > Card.MOST_STRING) {
+            throw new IllegalArgumentException("fingerprint is too long: bytes=" + bytes + " most=" + Card.MOST_STRING);
         }
     }
 

@@ -35,6 +35,18 @@ class CardTest {
     }
 
     @Test
+    void fingerprintThatNoNodeWouldReadIsRefused() throws IOException {
+        assertEquals(
+                "fingerprint is too long: bytes=512 most=511",
+                assertThrows(IllegalArgumentException.class, () -> MeetOptions.DEFAULT.showing("é".repeat(256)))
+                        .getMessage());
+        String longest = MeetOptions.DEFAULT.showing("é".repeat(255) + "e").fingerprint();
+        assertEquals(
+                longest,
+                Card.unpack(new Card(1, ADDRESSES, longest, new byte[0]).pack()).fingerprint());
+    }
+
+    @Test
     void cutOrFlippedAnywhereIsRefused() {
         byte[] whole = CARD.pack();
         for (int i = 0; i < whole.length; i++) {
