@@ -56,6 +56,8 @@ final class Coordinator {
     private final int keeps;
     private final Agent agent;
     private final Notice.Voice voice;
+    // up to here no attempt has left anything; plain: one that is stale looks once more
+    private long clean;
     private @Nullable Attempt attempt;
     // what came of the last one
     private @Nullable Notice outcome;
@@ -263,7 +265,8 @@ final class Coordinator {
             first = delete(epoch, false, first);
         }
         long oldestKept = epochs.size() < keeps ? 0 : epochs.get(keeps - 1);
-        for (long epoch = newest - 1; epoch >= Math.max(1, newest - LOOKS_BACK); epoch--) {
+        // once: a look may be a call to another host
+        for (long epoch = newest - 1; epoch > Math.max(clean, newest - LOOKS_BACK - 1); epoch--) {
             if (!epochs.contains(epoch)) {
                 first = delete(epoch, epoch > oldestKept, first);
             }
@@ -271,6 +274,7 @@ final class Coordinator {
         if (first != null) {
             throw first;
         }
+        clean = newest;
     }
 
     /// One that cannot be deleted keeps no other.
