@@ -99,7 +99,13 @@ public final class FabricEndpoint extends FabricOperation.Origin implements Auto
     ///     error
     /// @return to be waited for
     /// @throws FabricException if the endpoint is closed
+    /// @throws IllegalArgumentException if the memory is read-only, on the heap, or freed already
     public FabricReceive receive(MemorySegment into) throws FabricException {
+        if (into.isReadOnly() || !into.isNative() || !into.scope().isAlive()) {
+            throw new IllegalArgumentException("cannot receive into this: byteSize=" + into.byteSize() + " readOnly="
+                    + into.isReadOnly() + " native=" + into.isNative() + " alive="
+                    + into.scope().isAlive());
+        }
         return domain.begin(this, new FabricReceive(this, into), 1);
     }
 

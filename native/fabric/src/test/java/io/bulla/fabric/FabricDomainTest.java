@@ -155,6 +155,27 @@ class FabricDomainTest {
         }
     }
 
+    /// A peer's message would overwrite a sealed buffer, or memory that is not there.
+    @Test
+    void memoryThatCannotBeReceivedIntoIsRefused() throws Exception {
+        try (Scene scene = new Scene("tcp;ofi_rxm")) {
+            Arena closed = Arena.ofConfined();
+            MemorySegment freed = closed.allocate(10);
+            closed.close();
+            MemorySegment sealed = scene.arena.allocate(10).asReadOnly();
+            MemorySegment heap = MemorySegment.ofArray(new byte[10]);
+            assertReceiveRefused(scene, heap, "readOnly=false native=false alive=true");
+            assertReceiveRefused(scene, sealed, "readOnly=true native=true alive=true");
+            assertReceiveRefused(scene, freed, "readOnly=false native=true alive=false");
+        }
+    }
+
+    private static void assertReceiveRefused(Scene scene, MemorySegment into, String why) {
+        IllegalArgumentException refused =
+                assertThrows(IllegalArgumentException.class, () -> scene.from.receive(into), why);
+        assertEquals("cannot receive into this: byteSize=10 " + why, refused.getMessage());
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"tcp;ofi_rxm", "sockets", "udp;ofi_rxd", "shm"})
     void buffersRegionsAreWrittenBesideEachOther(String provider) throws Exception {
