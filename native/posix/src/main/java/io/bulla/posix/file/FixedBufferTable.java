@@ -20,6 +20,8 @@ import io.bulla.posix.internal.uring.Ring;
 import io.bulla.posix.socket.PosixSocket;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /// A table of memory that an io_uring knows, pinned by the kernel: slots that are filled, used by reads and
@@ -46,6 +48,9 @@ public final class FixedBufferTable implements Registrar {
     private static final long MOST_BYTES = 1L << 30;
     private static final Runnable NOTHING = () -> {};
     private static final Duration KERNEL_LETS_GO = Duration.ofSeconds(10);
+
+    // what the kernel reads stays reachable, also if the program forgets the table: healing must not free it
+    private static final Set<FixedBufferTable> OPEN = ConcurrentHashMap.newKeySet();
 
     private final CompletionLoop loop;
     private final DeviceCapabilities capabilities;
@@ -89,10 +94,12 @@ public final class FixedBufferTable implements Registrar {
                 throw new PosixException("io_uring_register", Errno.ENOSYS.number(), "opcode=READ_FIXED");
             }
             table.slots.make();
+            OPEN.add(table);
             return table;
         } catch (Throwable failure) {
             ring.close();
             if (table != null) {
+                OPEN.remove(table);
                 table.slots.close();
             }
             throw failure;
@@ -221,6 +228,7 @@ public final class FixedBufferTable implements Registrar {
         }
         if (!closed) {
             closed = true;
+            OPEN.remove(this);
             loop.close();
             slots.close();
         }
