@@ -216,6 +216,7 @@ public final class SealedFileWriter implements AutoCloseable {
             return;
         }
         checkNotBusy("close");
+        busy = true;
         try {
             if (broken == null) {
                 long deadline = deadline();
@@ -224,6 +225,7 @@ public final class SealedFileWriter implements AutoCloseable {
             awaitLeft();
         } finally {
             closed = true;
+            busy = false;
             file.descriptor().close();
         }
     }
@@ -391,6 +393,7 @@ public final class SealedFileWriter implements AutoCloseable {
 
     /// A step that breaks the file if it fails: what the kernel has of it is not known.
     private void attempt(Step step) throws IOException {
+        boolean before = busy;
         busy = true;
         try {
             step.run();
@@ -401,7 +404,7 @@ public final class SealedFileWriter implements AutoCloseable {
             broken = failure.toString();
             throw failure;
         } finally {
-            busy = false;
+            busy = before;
         }
     }
 

@@ -36,6 +36,8 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -242,6 +244,32 @@ class SealedFileWriterTest {
             }
         }
         assertNothingInUse();
+        pipe.close();
+    }
+
+    /// The release runs when the kernel answers, and that is inside the call that closes the broken file.
+    @Test
+    void releaseThatClosesTheFileWhileItIsClosedIsRefused() throws Exception {
+        Pipe pipe = new Pipe();
+        SealedFileWriter file = pipe.writer(PATIENCE);
+        List<String> inner = new ArrayList<>();
+        SealedBuffer buffer = SealedBuffer.adopt(Arena.ofAuto().allocate(MIB), () -> {
+            try {
+                file.close();
+                inner.add("let in");
+            } catch (IllegalStateException | IOException refused) {
+                inner.add(refused.getMessage());
+            }
+        });
+        Thread.currentThread().interrupt();
+        try {
+            assertThrows(InterruptedIOException.class, () -> file.append(buffer));
+        } finally {
+            assertTrue(Thread.interrupted());
+        }
+        buffer.close();
+        file.close();
+        assertEquals(List.of("file is in a call already: call=close path=pipe"), inner);
         pipe.close();
     }
 
