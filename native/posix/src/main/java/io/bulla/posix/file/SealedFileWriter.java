@@ -8,6 +8,7 @@ import io.bulla.posix.Errno;
 import io.bulla.posix.PosixException;
 import io.bulla.posix.internal.calls.CallFailure;
 import io.bulla.posix.internal.calls.Memfd;
+import io.bulla.posix.internal.stream.Patience;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.lang.foreign.Arena;
@@ -83,7 +84,7 @@ public final class SealedFileWriter implements AutoCloseable {
         this.name = name;
         this.table = table;
         this.marks = marks;
-        this.patience = patience;
+        this.patience = patience.compareTo(Patience.FOR_EVER) > 0 ? Patience.FOR_EVER : patience;
         int block = file.block();
         this.staging =
                 Arena.ofAuto().allocate((STAGING + block - 1) / block * block, Math.max(block, file.memoryAlignment()));

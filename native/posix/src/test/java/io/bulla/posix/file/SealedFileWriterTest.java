@@ -36,6 +36,7 @@ import java.lang.foreign.MemorySegment;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -271,6 +272,34 @@ class SealedFileWriterTest {
         file.close();
         assertEquals(List.of("file is in a call already: call=close path=pipe"), inner);
         pipe.close();
+    }
+
+    /// The thread is interrupted once it waits: a time that overflows ends before. Only a fast call overflows it,
+    /// so there are many.
+    @Test
+    void patienceWithoutEndWaits() throws Exception {
+        List<Duration> endless = List.of(Duration.ofNanos(Long.MAX_VALUE), ChronoUnit.FOREVER.getDuration());
+        for (int i = 0; i < 20; i++) {
+            Pipe pipe = new Pipe();
+            Thread caller = Thread.currentThread();
+            try (SealedFileWriter file = pipe.writer(endless.get(i % 2));
+                    SealedBuffer buffer = buffer(memory, MIB, new ByteArrayOutputStream())) {
+                SyscallInterceptor.watch((call, _) -> {
+                    if (call.equals("poll")) {
+                        caller.interrupt();
+                    }
+                    return 0;
+                });
+                try {
+                    assertThrows(InterruptedIOException.class, () -> file.append(buffer));
+                } finally {
+                    SyscallInterceptor.watch(null);
+                    Thread.interrupted();
+                }
+            }
+            assertNothingInUse();
+            pipe.close();
+        }
     }
 
     @Test
