@@ -51,6 +51,7 @@ record DirectFile(Descriptor descriptor, int memoryAlignment, int block) {
         int fd = open(name);
         boolean whole = false;
         try {
+            writePastTheCache(fd, name);
             DirectFile file = describe(fd, name);
             whole = true;
             return file;
@@ -104,18 +105,29 @@ record DirectFile(Descriptor descriptor, int memoryAlignment, int block) {
     private static int open(String name) throws PosixException {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment errno = arena.allocate(JAVA_INT);
-            int flags = CREATE_NEW_TO_WRITE | DIRECT;
-            int fd = (int) OPEN.invokeExact(errno, arena.allocateFrom(name), flags, OWNER_WRITES_OTHERS_READ);
+            MemorySegment path = arena.allocateFrom(name);
+            int fd = (int) OPEN.invokeExact(errno, path, CREATE_NEW_TO_WRITE, OWNER_WRITES_OTHERS_READ);
             if (fd >= 0) {
                 return fd;
             }
-            int number = errno.get(JAVA_INT, 0);
-            String refused = number == Errno.EINVAL.number() ? "file system refuses O_DIRECT: " : "";
-            throw CallFailure.of("open", number, refused + "path=" + name);
+            throw CallFailure.of("open", errno.get(JAVA_INT, 0), "path=" + name);
         } catch (PosixException refused) {
             throw refused;
         } catch (Throwable thrown) {
             throw Libc.impossible(thrown);
+        }
+    }
+
+    /// Not with `open`: that may make the file, and refuse the flag then.
+    private static void writePastTheCache(int fd, String name) throws PosixException {
+        Call call = Call.current();
+        int flags = call.fcntl(fd, Libc.F_GETFL, 0);
+        int result = flags < 0 ? flags : call.fcntl(fd, Libc.F_SETFL, flags | DIRECT);
+        if (result == -Errno.EINVAL.number()) {
+            throw CallFailure.of("open", -result, "file system refuses O_DIRECT: path=" + name);
+        }
+        if (result < 0) {
+            throw CallFailure.of("fcntl", -result, "path=" + name);
         }
     }
 
