@@ -184,9 +184,12 @@ public record FaultCall(
             look(-1, open[arguments.length], receiver, movesItself);
         }
 
-        /// What failed may have left a handle that it was to take.
+        /// What failed may have left a handle that it was to take. A lease's own steps by which it opens are not the
+        /// user's: if they fail, it is over.
         void afterFailure(@Nullable Object receiver, @Nullable Object[] arguments, Throwable failure) {
-            if (!moves) {
+            boolean opens =
+                    operation.getDeclaringClass() == Lease.class && Modifier.isProtected(operation.getModifiers());
+            if (!moves && !opens) {
                 try {
                     after(receiver, arguments);
                 } catch (AssertionError broken) {
