@@ -336,7 +336,7 @@ public final class PreparedMessageHandler extends ChannelDuplexHandler {
         boolean isFrame = message instanceof WebSocketFrame;
         if (isFrame && over != null) {
             // RFC 6455, 5.5.1: nothing follows a close
-            new Waiting.Behind(message, promise).fail(over);
+            Waiting.refuse(message, promise, over);
         } else if (waiting.isEmpty() || !isFrame || passes(message)) {
             to.write(message, promise);
         } else {

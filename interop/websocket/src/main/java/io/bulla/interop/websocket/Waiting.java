@@ -43,6 +43,15 @@ sealed interface Waiting {
         add(others, last);
     }
 
+    /// Gives up a frame of Netty's.
+    static void refuse(Object frame, ChannelPromise promise, Throwable why) {
+        try {
+            ReferenceCountUtil.release(frame);
+        } finally {
+            promise.tryFailure(why);
+        }
+    }
+
     /// A frame of Netty's behind a message of several frames.
     record Behind(Object frame, ChannelPromise promise) implements Waiting {
 
@@ -54,11 +63,7 @@ sealed interface Waiting {
 
         @Override
         public void fail(Throwable why) {
-            try {
-                ReferenceCountUtil.release(frame);
-            } finally {
-                promise.tryFailure(why);
-            }
+            refuse(frame, promise, why);
         }
     }
 

@@ -181,6 +181,8 @@ final class Outbound {
 
     /// A connection is to carry the session: what the peer has already, and what it does not take.
     void onCarried(Hello hello) throws IOException {
+        // nor is the one before kept
+        rejected = null;
         session.interrupt();
         onAcknowledged(hello.small(), hello.bulk(), hello.control());
         session.chargeRestored();
